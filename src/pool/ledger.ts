@@ -1,0 +1,55 @@
+import type { Instance, LedgerEntry, Revision } from './types.ts';
+
+/** What becomes of the entries of the last ledger, as far as the observed instances decide it. */
+export interface Review {
+  readonly keep: readonly LedgerEntry[];
+  /** Entries of standing instances that need no replacement any more: touch the anchor, drop them in the next pass. */
+  readonly touch: readonly LedgerEntry[];
+}
+
+/**
+ * An entry leaves when its instance was returned, is gone or is claimed. One that stands unwithdrawn may still be on
+ * its way to be withdrawn by an older worker: only a write on its anchor makes that worker's write fail, so the entry
+ * stays until that write (its pass on the anchor) is seen.
+ */
+export function reviewLedger(
+  ledger: readonly LedgerEntry[],
+  bySlot: ReadonlyMap<string, Instance>,
+  needsReplacement: (instance: Instance) => boolean,
+): Review {
+  const keep: LedgerEntry[] = [];
+  const touch: LedgerEntry[] = [];
+  for (const entry of ledger) {
+    const instance = bySlot.get(entry.slot);
+    if (instance === undefined || !instance.exists || instance.claimedBy !== undefined) continue;
+    const standing = instance.anchor !== undefined && instance.withdrawn === undefined;
+    if (!standing || needsReplacement(instance)) {
+      keep.push(entry);
+    } else if (instance.foreign !== undefined && instance.anchor?.uid !== entry.anchor) {
+      // Somebody else's object took the place of the one that the entry was about.
+    } else if (instance.anchor?.pass !== entry.pass) {
+      keep.push(entry);
+      touch.push(entry);
+    }
+  }
+  return { keep, touch };
+}
+
+/** The entry that lets this pass, and only this pass, disrupt `instance`. */
+export function license(
+  instance: Instance,
+  prior: LedgerEntry | undefined,
+  pass: string,
+  revision: Revision,
+  now: number,
+): LedgerEntry {
+  if (prior?.pass === pass && prior.revision === revision) return prior;
+  return {
+    slot: instance.slot,
+    ...(instance.anchor === undefined ? {} : { anchor: instance.anchor.uid }),
+    ...(instance.workload === undefined ? {} : { workload: instance.workload.uid }),
+    revision,
+    pass,
+    since: prior?.since ?? now,
+  };
+}

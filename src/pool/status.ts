@@ -1,0 +1,231 @@
+import { isBlocked, isServing, maxUnavailable } from './budget.ts';
+import {
+  type Condition,
+  type Counts,
+  type Desired,
+  type Instance,
+  type LedgerEntry,
+  type Observed,
+  type Policy,
+  type PoolStatus,
+  type Problem,
+  type Waiting,
+  WHOLE_POOL,
+} from './types.ts';
+import { nextDue } from './waiting.ts';
+
+export interface StatusInput {
+  readonly desired: Desired;
+  readonly observed: Observed;
+  readonly policy: Policy;
+  readonly now: number;
+  readonly waiting: readonly Waiting[];
+  readonly ledger: readonly LedgerEntry[];
+  readonly problem: Problem | undefined;
+  readonly leaving: boolean;
+}
+
+const FAILED: ReadonlySet<string> = new Set(['crash', 'deadline', 'imagePull']);
+
+/** The status that should stand, and whether it differs from the one that does (P14: only then it is written). */
+export function statusOf(input: StatusInput): { status: PoolStatus; changed: boolean } {
+  const { desired, observed, now } = input;
+  const counts =
+    observed.unreadable && observed.memory.counts
+      ? observed.memory.counts
+      : countsOf(desired, observed.instances);
+  const nextCheckAt = nextDue(input.waiting, now);
+  const revision = desired.revision ?? observed.memory.revision;
+  const status: PoolStatus = {
+    observedGeneration: desired.sourceCounter,
+    ...(revision === undefined ? {} : { revision }),
+    counts,
+    ledger: input.ledger,
+    waiting: input.waiting,
+    ...(nextCheckAt === undefined ? {} : { nextCheckAt }),
+    conditions: conditionsOf(input, counts),
+  };
+  return { status, changed: !sameStatus(status, observed.memory) };
+}
+
+/** Counts of what was observed. Claimed instances are counted apart: they are never touched. */
+export function countsOf(desired: Desired, instances: readonly Instance[]): Counts {
+  const known = desired.revision !== undefined;
+  const claimed = instances.filter((i) => i.claimedBy !== undefined);
+  const unclaimed = instances.filter((i) => i.target && i.claimedBy === undefined && i.exists);
+  // What is withdrawn is on its way and counts as neither: the counts rest while a batch is being rebuilt.
+  const stands = (i: Instance) => i.anchor !== undefined && i.withdrawn === undefined;
+  const isStale = (i: Instance) => known && (i.drift.length > 0 || i.refresh);
+  const isCurrent = (i: Instance) => known && !isStale(i) && !i.absent && !i.terminating && stands(i);
+  const isFailed = (i: Instance) => i.phase !== 'ready' && FAILED.has(i.trouble?.cause ?? '');
+  return {
+    desired: desired.replicas,
+    ready: count(unclaimed, isServing),
+    current: count(unclaimed, isCurrent),
+    stale: count(unclaimed, (i) => isStale(i) && stands(i)),
+    claimed: claimed.length,
+    claimedStale: count(claimed, isStale),
+    claimedSurplus: count(claimed, (i) => !i.target),
+    failed: count(unclaimed, isFailed),
+    blocked: count(unclaimed, isBlocked),
+  };
+}
+
+function count<T>(list: readonly T[], claim: (item: T) => boolean): number {
+  return list.filter(claim).length;
+}
+
+function conditionsOf(input: StatusInput, counts: Counts): readonly Condition[] {
+  const drafts = [ready(input, counts), current(input, counts), progressing(input), degraded(input, counts)];
+  const leaving = leavingCondition(input);
+  const all = leaving === undefined ? drafts : [...drafts, leaving];
+  return all.map((draft) => withTransition(draft, input));
+}
+
+type ConditionDraft = Omit<Condition, 'lastTransitionTime'>;
+
+/** The time moves only when the status does. */
+function withTransition(draft: ConditionDraft, { observed, now }: StatusInput): Condition {
+  const prior = observed.memory.conditions.find((c) => c.type === draft.type);
+  const lastTransitionTime =
+    prior?.status === draft.status
+      ? prior.lastTransitionTime
+      : new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
+  return { ...draft, lastTransitionTime };
+}
+
+function ready({ observed, policy }: StatusInput, counts: Counts): ConditionDraft {
+  const unclaimed = observed.instances.filter((i) => i.target && i.claimedBy === undefined).length;
+  const floor = unclaimed === 0 ? 0 : unclaimed - maxUnavailable(policy, unclaimed);
+  const enough = counts.ready >= floor;
+  const message = `${counts.ready} of ${unclaimed} unclaimed instances are ready`;
+  return {
+    type: 'Ready',
+    status: enough ? 'True' : 'False',
+    reason: enough ? 'EnoughReady' : 'TooFewReady',
+    message,
+  };
+}
+
+function current({ desired }: StatusInput, counts: Counts): ConditionDraft {
+  if (desired.revision === undefined) {
+    return {
+      type: 'Current',
+      status: 'False',
+      reason: 'RevisionUnknown',
+      message: 'what is wanted cannot be computed',
+    };
+  }
+  const kept =
+    counts.claimedStale === 0 ? '' : `; ${counts.claimedStale} claimed stale ones are kept until released`;
+  return counts.stale === 0
+    ? {
+        type: 'Current',
+        status: 'True',
+        reason: 'AllCurrent',
+        message: `no unclaimed instance is stale${kept}`,
+      }
+    : {
+        type: 'Current',
+        status: 'False',
+        reason: 'Stale',
+        message: `${counts.stale} unclaimed instances are stale${kept}`,
+      };
+}
+
+function progressing({ observed, ledger, waiting }: StatusInput): ConditionDraft {
+  const building = observed.instances.filter(
+    (i) => i.target && i.claimedBy === undefined && !isServing(i) && !isBlocked(i) && i.foreign === undefined,
+  );
+  const busy = ledger.length > 0 || building.length > 0;
+  const settling = waiting.some((w) => w.slot === WHOLE_POOL && w.cause === 'settling');
+  if (settling) {
+    return {
+      type: 'Progressing',
+      status: 'True',
+      reason: 'Settling',
+      message: 'the platform operator has the first word',
+    };
+  }
+  return busy
+    ? {
+        type: 'Progressing',
+        status: 'True',
+        reason: 'Building',
+        message: `slots ${slotsOf(building, ledger)}`,
+      }
+    : { type: 'Progressing', status: 'False', reason: 'AtRest', message: 'nothing is being built' };
+}
+
+function slotsOf(building: readonly Instance[], ledger: readonly LedgerEntry[]): string {
+  const slots = new Set([...building.map(({ slot }) => slot), ...ledger.map(({ slot }) => slot)]);
+  return [...slots].sort((a, b) => Number(a) - Number(b) || (a < b ? -1 : 1)).join(', ');
+}
+
+/** Something needs a person, or the world outside: in the order of how much it stops. */
+function degraded({ observed, waiting, problem }: StatusInput, counts: Counts): ConditionDraft {
+  const degraded = (reason: string, message: string): ConditionDraft => ({
+    type: 'Degraded',
+    status: 'True',
+    reason,
+    message,
+  });
+  if (problem !== undefined) return degraded(problem.reason, problem.message);
+  const foreign = observed.instances.filter((i) => i.foreign !== undefined).map((i) => i.foreign);
+  if (foreign.length > 0) return degraded('ForeignObject', `not ours, not touched: ${foreign.join(', ')}`);
+  const refused = waiting.filter((w) => w.slot === WHOLE_POOL && w.cause !== 'settling');
+  if (refused.length > 0) {
+    return degraded(
+      'Refused',
+      `creates are refused: ${refused.map((w) => `${w.cause} (try ${w.tries + 1})`).join(', ')}`,
+    );
+  }
+  const forbidden = waiting.filter((w) => w.cause === 'forbidden' || w.cause === 'invalid');
+  if (forbidden.length > 0) {
+    return degraded('Refused', forbidden.map((w) => `slot ${w.slot}: ${w.cause}`).join(', '));
+  }
+  if (counts.blocked > 0) return degraded('Blocked', troubles(observed.instances));
+  return { type: 'Degraded', status: 'False', reason: 'AsExpected', message: 'nothing needs a person' };
+}
+
+function troubles(instances: readonly Instance[]): string {
+  const byCause = new Map<string, string[]>();
+  for (const { slot, trouble, ...rest } of instances) {
+    if (trouble === undefined || rest.claimedBy !== undefined || !rest.target) continue;
+    byCause.set(trouble.cause, [...(byCause.get(trouble.cause) ?? []), slot]);
+  }
+  return [...byCause].map(([cause, slots]) => `${cause}: slots ${slots.join(', ')}`).join('; ');
+}
+
+function leavingCondition({ observed, leaving, ledger }: StatusInput): ConditionDraft | undefined {
+  const said = observed.memory.conditions.find((c) => c.type === 'Leaving');
+  if (!leaving)
+    return said === undefined
+      ? undefined
+      : { type: 'Leaving', status: 'False', reason: said.reason, message: said.message };
+  const left = observed.instances.filter((i) => i.withdrawn !== undefined && i.claimedBy === undefined);
+  return left.length === 0 && ledger.length === 0
+    ? { type: 'Leaving', status: 'False', reason: 'Left', message: 'nothing is withdrawn any more' }
+    : { type: 'Leaving', status: 'True', reason: 'Finishing', message: `slots ${slotsOf(left, ledger)}` };
+}
+
+/** Equal in everything a reader could see. */
+function sameStatus(next: PoolStatus, memory: Observed['memory']): boolean {
+  const pick = (status: Observed['memory']) => [
+    status.observedGeneration,
+    status.revision,
+    status.counts === undefined ? undefined : Object.entries(status.counts).sort(),
+    status.ledger.map(({ slot, anchor, workload, revision, pass, since }) => [
+      slot,
+      anchor,
+      workload,
+      revision,
+      pass,
+      since,
+    ]),
+    status.waiting.map(({ slot, cause, revision, since, tries }) => [slot, cause, revision, since, tries]),
+    status.nextCheckAt,
+    status.conditions.map((c) => [c.type, c.status, c.reason, c.message, c.lastTransitionTime]),
+  ];
+  return JSON.stringify(pick(next)) === JSON.stringify(pick(memory));
+}

@@ -1,0 +1,101 @@
+import { expect, it } from 'vitest';
+import { license, reviewLedger } from '../../src/pool/ledger.ts';
+import type { Instance, LedgerEntry } from '../../src/pool/types.ts';
+import {
+  anchorless,
+  claimed,
+  entry,
+  instance,
+  MINUTE,
+  missing,
+  NOW,
+  OTHER_PASS,
+  THIS_PASS,
+  WANTED,
+  withdrawn,
+} from './_world.ts';
+
+const review = (entries: readonly LedgerEntry[], slots: readonly Instance[], needed = false) =>
+  reviewLedger(entries, new Map(slots.map((one) => [one.slot, one])), () => needed);
+const touchedBy = (pass: string) => ({ anchor: { uid: 'anchor-3', resourceVersion: '2', pass } });
+
+it.each<{ title: string; now: readonly Instance[] }>([
+  { title: 'nothing stands in its slot any more', now: [missing('3')] },
+  { title: 'its slot is not known any more', now: [] },
+  { title: 'a user claimed its instance', now: [claimed('3')] },
+  { title: 'a user claimed it although it was withdrawn', now: [withdrawn('3', { claimedBy: 'session-3' })] },
+  {
+    title: 'its instance was returned by the pass that withdrew it',
+    now: [instance('3', touchedBy(THIS_PASS))],
+  },
+])('an entry leaves when $title', ({ now }) => {
+  expect(review([entry('3')], now)).toEqual({ keep: [], touch: [] });
+});
+
+it.each<{ title: string; now: Instance; needed: boolean }>([
+  { title: 'its instance is still withdrawn', now: withdrawn('3'), needed: false },
+  { title: 'its anchor is gone and its parts still stand', now: anchorless('3'), needed: false },
+  { title: 'its instance still has to be replaced', now: instance('3', touchedBy(THIS_PASS)), needed: true },
+])('an entry stays while $title', ({ now, needed }) => {
+  expect(review([entry('3')], [now], needed)).toEqual({ keep: [entry('3')], touch: [] });
+});
+
+it('a standing instance that need not go any more is touched first, so that a slower worker cannot withdraw it', () => {
+  expect(review([entry('3')], [instance('3')])).toEqual({ keep: [entry('3')], touch: [entry('3')] });
+});
+
+it('a write of yet another pass on the anchor is no proof: the pass of the entry may still be on its way', () => {
+  const now = [instance('3', touchedBy(OTHER_PASS))];
+  expect(review([entry('3')], now)).toEqual({ keep: [entry('3')], touch: [entry('3')] });
+});
+
+it('an object of somebody else under the name of the anchor is not touched: the instance of the entry is gone', () => {
+  const anchor = { uid: 'somebody-elses', resourceVersion: '1' };
+  const now = [instance('3', { anchor, foreign: 'Service/ide-3' })];
+  expect(review([entry('3')], now)).toEqual({ keep: [], touch: [] });
+});
+
+it('our own anchor is touched although a part beside it is somebody else’s', () => {
+  const now = [instance('3', { foreign: 'ConfigMap/ide-3-emails' })];
+  expect(review([entry('3')], now).touch).toEqual([entry('3')]);
+});
+
+it('judges each entry by its own slot', () => {
+  const entries = [entry('1'), entry('2'), entry('3')];
+  expect(review(entries, [claimed('1'), withdrawn('2'), instance('3')])).toEqual({
+    keep: [entry('2'), entry('3')],
+    touch: [entry('3')],
+  });
+});
+
+it('a license names the objects as they were seen, the revision and the pass', () => {
+  expect(license(instance('3'), undefined, THIS_PASS, WANTED, NOW)).toEqual({
+    slot: '3',
+    anchor: 'anchor-3',
+    workload: 'workload-3',
+    revision: WANTED,
+    pass: THIS_PASS,
+    since: NOW,
+  });
+});
+
+it('what is not there is not named', () => {
+  expect(license(missing('3'), undefined, THIS_PASS, WANTED, NOW)).toEqual({
+    slot: '3',
+    revision: WANTED,
+    pass: THIS_PASS,
+    since: NOW,
+  });
+});
+
+it('asked again by the same pass, a license stays as it is', () => {
+  const prior = entry('3', { workload: 'gone-by-now' });
+  expect(license(withdrawn('3'), prior, THIS_PASS, WANTED, NOW)).toEqual(prior);
+});
+
+it.each([
+  { title: 'another pass', prior: entry('3', { pass: OTHER_PASS, workload: 'gone-by-now' }) },
+  { title: 'another revision', prior: entry('3', { revision: 'v1', workload: 'gone-by-now' }) },
+])('an entry for $title is written anew and keeps its age', ({ prior }) => {
+  expect(license(withdrawn('3'), prior, THIS_PASS, WANTED, NOW)).toEqual(entry('3', { since: NOW - MINUTE }));
+});
