@@ -1,0 +1,138 @@
+import type { KubeApi, KubeObject, Resource } from '../../kube/api.ts';
+import type { Hints, Scope } from '../platform.ts';
+import { Reader, UnreadableError } from '../reading.ts';
+import { WARM_POOLS } from '../warm-pool.ts';
+import {
+  APP_DEFINITION_VERSIONS,
+  CONFIG_MAPS,
+  DEPLOYMENTS,
+  LEASES,
+  OPERATOR_LEASE_NAME,
+  PODS,
+  RESOURCE_QUOTAS,
+  SERVICES,
+  SESSIONS,
+} from './resources.ts';
+
+/** A namespace, or what one pool needs of it, at one time. */
+export interface Snapshot {
+  /** The API server's clock at the last read, epoch ms. */
+  readonly now: number;
+  readonly warmPools: readonly KubeObject[];
+  readonly sources: readonly KubeObject[];
+  readonly services: readonly KubeObject[];
+  readonly deployments: readonly KubeObject[];
+  readonly configMaps: readonly KubeObject[];
+  readonly pods: readonly KubeObject[];
+  readonly quotas: readonly KubeObject[];
+  readonly lease: KubeObject | undefined;
+  /** What of the namespace may not be read; then the rest is empty. */
+  readonly forbidden?: string;
+  /** By uid; those that stand as owners but were not in the list are confirmed one by one. */
+  readonly sessions: ReadonlyMap<string, KubeObject>;
+}
+
+/**
+ * Reads what pools are made of, the users' Sessions last: a claim that slips in between two reads is then seen with its
+ * Session, never without. A Session that stands as an owner counts as gone only after a GET says so (P2).
+ */
+export async function readNamespace(api: KubeApi, scope: Scope, hints: Hints): Promise<Snapshot | undefined> {
+  const reader = new Reader(api);
+  const warmPools = await readWarmPools(reader, scope);
+  const sources = await readSources(reader, scope);
+  if (sources.length === 0) return undefined;
+  try {
+    return { warmPools, sources, ...(await readParts(reader, scope, hints, warmPools)) };
+  } catch (error) {
+    if (!(error instanceof UnreadableError) || error.failure.kind !== 'forbidden') throw error;
+    return { warmPools, sources, ...NOTHING, now: reader.now, forbidden: error.message };
+  }
+}
+
+const NOTHING = {
+  services: [],
+  deployments: [],
+  configMaps: [],
+  pods: [],
+  quotas: [],
+  lease: undefined,
+  sessions: new Map(),
+};
+
+async function readParts(
+  reader: Reader,
+  { namespace }: Scope,
+  hints: Hints,
+  warmPools: readonly KubeObject[],
+): Promise<Omit<Snapshot, 'warmPools' | 'sources'>> {
+  const services = await reader.list(SERVICES, { namespace });
+  const deployments = await reader.list(DEPLOYMENTS, { namespace });
+  const configMaps = await reader.list(CONFIG_MAPS, { namespace });
+  const pods = await reader.list(PODS, { namespace });
+  const waitsForQuota = hints.quota || warmPools.some(mentionsQuota);
+  const quotas = waitsForQuota ? await reader.list(RESOURCE_QUOTAS, { namespace }) : [];
+  const lease = await reader.get(LEASES, { namespace, name: OPERATOR_LEASE_NAME });
+  const sessions = await readSessions(reader, namespace, [...services, ...deployments]);
+  return {
+    now: reader.now,
+    services,
+    deployments,
+    configMaps,
+    pods,
+    quotas,
+    lease,
+    sessions,
+  };
+}
+
+async function readWarmPools(reader: Reader, { namespace, name }: Scope): Promise<readonly KubeObject[]> {
+  if (name === undefined) return (await reader.listIfServed(WARM_POOLS, { namespace })) ?? [];
+  const pool = await reader.get(WARM_POOLS, { namespace, name });
+  return pool === undefined ? [] : [pool];
+}
+
+/** From the newest version that is served; a cluster of an older release does not know the newest. */
+async function readSources(reader: Reader, scope: Scope): Promise<readonly KubeObject[]> {
+  for (const version of APP_DEFINITION_VERSIONS) {
+    const found = await readVersion(reader, version, scope);
+    if (found !== undefined) return found;
+  }
+  return [];
+}
+
+/** `undefined` means: look in the next version. An object that is gone is asked for twice; that is rare and cheap. */
+async function readVersion(
+  reader: Reader,
+  version: Resource,
+  { namespace, name }: Scope,
+): Promise<readonly KubeObject[] | undefined> {
+  if (name === undefined) return reader.listIfServed(version, { namespace });
+  const source = await reader.get(version, { namespace, name });
+  return source === undefined ? undefined : [source];
+}
+
+async function readSessions(
+  reader: Reader,
+  namespace: string,
+  claimables: readonly KubeObject[],
+): Promise<ReadonlyMap<string, KubeObject>> {
+  const listed = await reader.list(SESSIONS, { namespace });
+  const sessions = new Map(listed.map((session) => [session.metadata.uid ?? '', session]));
+  const owners = claimables.flatMap(({ metadata }) => metadata.ownerReferences ?? []);
+  const unseen = new Map(
+    owners
+      .filter(({ kind, uid }) => kind === SESSIONS.kind && !sessions.has(uid))
+      .map((owner) => [owner.uid, owner]),
+  );
+  for (const [uid, { name }] of unseen) {
+    const session = await reader.get(SESSIONS, { namespace, name });
+    if (session?.metadata.uid === uid) sessions.set(uid, session);
+  }
+  return sessions;
+}
+
+function mentionsQuota(warmPool: KubeObject): boolean {
+  const status = warmPool['status'];
+  if (typeof status !== 'object' || status === null || !('waiting' in status)) return false;
+  return Array.isArray(status.waiting) && status.waiting.some((entry) => entry?.cause === 'quota');
+}

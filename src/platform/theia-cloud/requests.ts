@@ -1,0 +1,359 @@
+import { unreachable } from '../../errors.ts';
+import type { JsonPatchOperation, KubeObject, OwnerReference, Resource } from '../../kube/api.ts';
+import type { Action, Revision } from '../../pool/types.ts';
+import type { Request } from '../platform.ts';
+import {
+  BUILDING_ANNOTATION,
+  NUDGE_ANNOTATION,
+  PASS_ANNOTATION,
+  PASS_LABEL,
+  REVISION_LABEL,
+  type ReadWarmPool,
+  warmPoolReference,
+} from '../warm-pool.ts';
+import { claimLabelsOn, driftByPart, isGoing, isOlder, type SlotView } from './instance.ts';
+import { GENERATION_LABEL } from './labels.ts';
+import type { RenderedSlot } from './render.ts';
+import { CONFIG_MAPS, DEPLOYMENTS, SERVICES } from './resources.ts';
+import type { PartName } from './slots.ts';
+
+/** A slot that can be worked on: what it should be is known, and so is the WarmPool that withdraws its anchor. */
+export interface WorkableSlot extends SlotView {
+  readonly rendered: RenderedSlot;
+  readonly revision: Revision;
+  readonly warmPool: ReadWarmPool;
+}
+
+type SlotAction = Exclude<Action, { readonly kind: 'discard' }>;
+
+const CONFIG_MAP_PARTS = ['proxyConfigMap', 'emailConfigMap'] as const;
+/** Every kind that an instance is made of. */
+const RESOURCES: Readonly<Record<string, Resource>> = {
+  Service: SERVICES,
+  ConfigMap: CONFIG_MAPS,
+  Deployment: DEPLOYMENTS,
+};
+
+/** The guarded requests of one action, in the order that leaves a withheld slot wherever they end, never a half one. */
+export function requestsOf(slot: WorkableSlot, action: SlotAction, pass: string): readonly Request[] {
+  switch (action.kind) {
+    case 'touch':
+      return touch(slot, action.pass);
+    case 'withdraw':
+      return withdraw(slot, action.building, pass);
+    case 'empty':
+      return empty(slot);
+    case 'build':
+      return build(slot, pass);
+    case 'return':
+      return putBack(slot);
+    case 'relabel':
+      return [...relabelParts(slot), ...relabelServices(slot)];
+    case 'nudge':
+      return nudge(slot, pass);
+    case 'remove':
+      return remove(slot);
+    default:
+      return unreachable(action);
+  }
+}
+
+/** Any write on the anchor makes an older worker's withdrawal fail. */
+function touch({ parts }: WorkableSlot, pass: string): readonly Request[] {
+  const anchor = parts.externalService;
+  return anchor === undefined ? [] : [patch(anchor, annotate(anchor, { [PASS_ANNOTATION]: pass }))];
+}
+
+/**
+ * Our reference beside the AppDefinition's: the operator hands out only Services with exactly one owner. Taking over what
+ * another pass withdrew also writes on its parts, so that a delete which that pass has under way fails.
+ */
+function withdraw(slot: WorkableSlot, building: Revision, pass: string): readonly Request[] {
+  const { parts, rendered, warmPool } = slot;
+  const anchor = parts.externalService;
+  const owner = warmPoolReference(warmPool.ref);
+  if (anchor === undefined) return [create(slot, withheld(rendered.externalService, owner, building, pass))];
+
+  const marks = annotate(anchor, { [BUILDING_ANNOTATION]: building, [PASS_ANNOTATION]: pass });
+  const owners = anchor.metadata.ownerReferences ?? [];
+  if (!owners.some(({ uid }) => uid === owner.uid)) {
+    return [patch(anchor, [{ op: 'add', path: '/metadata/ownerReferences/-', value: owner }, ...marks])];
+  }
+  const kept = [parts.deployment, ...CONFIG_MAP_PARTS.map((name) => parts[name])];
+  const takeovers = kept
+    .filter((part) => part !== undefined && !isGoing(part))
+    .map((part) => patch(part as KubeObject, label(part as KubeObject, { [PASS_LABEL]: pass })));
+  return [patch(anchor, marks), ...takeovers];
+}
+
+/** Whatever is wrong with a part, its pods must start anew: the Deployment always goes, ConfigMaps only if they are stale. */
+function empty(slot: WorkableSlot): readonly Request[] {
+  const { parts } = slot;
+  const drift = driftByPart(slot);
+  const used = (name: (typeof CONFIG_MAP_PARTS)[number]) =>
+    name === 'emailConfigMap' &&
+    Object.values((parts[name]?.['data'] ?? {}) as object).some((value) => value !== '');
+  const configMaps = CONFIG_MAP_PARTS.filter((name) => drift.has(name) || used(name)).map(
+    (name) => parts[name],
+  );
+  return [...deleteDeployment(parts.deployment), ...configMaps.flatMap(deleteConfigMap)];
+}
+
+/** The internal Service first, for it keeps the operator from making the external one; that one last, and withheld. */
+function build(slot: WorkableSlot, pass: string): readonly Request[] {
+  const { parts, rendered, revision, warmPool } = slot;
+  const missing = (name: PartName): readonly Request[] => {
+    const body = rendered[name];
+    if (parts[name] !== undefined || body === undefined) return [];
+    return [create(slot, name === 'internalService' ? body : stamped(body, revision))];
+  };
+  const anchor = withheld(rendered.externalService, warmPoolReference(warmPool.ref), revision, pass);
+  const cleaned = parts.deployment === undefined ? [parts.internalService, parts.externalService] : [];
+  return [
+    ...cleaned.flatMap(cleanLabels),
+    ...missing('internalService'),
+    ...missing('proxyConfigMap'),
+    ...missing('emailConfigMap'),
+    ...missing('deployment'),
+    ...(parts.externalService === undefined ? [create(slot, anchor)] : []),
+  ];
+}
+
+/** Everything is current, ready and clean: renew what the operator looks at, and take our reference off as the last write. */
+function putBack(slot: WorkableSlot): readonly Request[] {
+  const { parts, warmPool } = slot;
+  const anchor = parts.externalService;
+  if (anchor === undefined) return [];
+  const at = (anchor.metadata.ownerReferences ?? []).findIndex(({ uid }) => uid === warmPool.ref.uid);
+  if (at < 0) return [];
+  const hasMark = anchor.metadata.annotations?.[BUILDING_ANNOTATION] !== undefined;
+  return [
+    ...relabelParts(slot),
+    ...renewService(slot, 'internalService'),
+    patch(anchor, [
+      { op: 'remove', path: `/metadata/ownerReferences/${at}` },
+      ...(hasMark
+        ? [{ op: 'remove' as const, path: `/metadata/annotations/${escaped(BUILDING_ANNOTATION)}` }]
+        : []),
+      ...serviceRenewal(slot, 'externalService'),
+    ]),
+  ];
+}
+
+/** Metadata only: the pod template's label stays as it is, or the pods would roll. */
+function relabelParts({ parts, source }: WorkableSlot): readonly Request[] {
+  const older = [...CONFIG_MAP_PARTS, 'deployment' as const].map((name) => parts[name]);
+  return older
+    .filter((part) => part !== undefined && isOlder(part, source))
+    .map((part) =>
+      patch(part as KubeObject, label(part as KubeObject, generationLabel(source.metadata.generation))),
+    );
+}
+
+function relabelServices(slot: WorkableSlot): readonly Request[] {
+  return [...renewService(slot, 'internalService'), ...renewService(slot, 'externalService')];
+}
+
+function renewService(slot: WorkableSlot, name: 'internalService' | 'externalService'): readonly Request[] {
+  const live = slot.parts[name];
+  const operations = serviceRenewal(slot, name);
+  return live === undefined || operations.length === 0 ? [] : [patch(live, operations)];
+}
+
+/** Ports and labels as rendered now, session labels gone. */
+function serviceRenewal(
+  slot: WorkableSlot,
+  name: 'internalService' | 'externalService',
+): readonly JsonPatchOperation[] {
+  const live = slot.parts[name];
+  if (live === undefined) return [];
+  const ports = portsOf(slot.rendered[name]);
+  const older = isOlder(live, slot.source);
+  return [
+    ...(samePorts(portsOf(live), ports)
+      ? []
+      : [{ op: 'replace' as const, path: '/spec/ports', value: ports }]),
+    ...(older ? label(live, generationLabel(slot.source.metadata.generation)) : []),
+    ...claimLabelsOn(live).map((key) => ({
+      op: 'remove' as const,
+      path: `/metadata/labels/${escaped(key)}`,
+    })),
+  ];
+}
+
+function cleanLabels(service: KubeObject | undefined): readonly Request[] {
+  const left = claimLabelsOn(service);
+  if (service === undefined || left.length === 0) return [];
+  return [
+    patch(
+      service,
+      left.map((key) => ({ op: 'remove', path: `/metadata/labels/${escaped(key)}` })),
+    ),
+  ];
+}
+
+/** The Deployment's controller copies its annotations to the ReplicaSet, whose own controller then tries again at once. */
+function nudge({ parts }: WorkableSlot, pass: string): readonly Request[] {
+  const { deployment } = parts;
+  return deployment === undefined
+    ? []
+    : [patch(deployment, annotate(deployment, { [NUDGE_ANNOTATION]: pass }))];
+}
+
+/** A surplus slot, withdrawn before: the anchor goes first, and with it the decision. */
+function remove({ parts }: WorkableSlot): readonly Request[] {
+  const anchor = parts.externalService;
+  return [
+    ...(anchor === undefined || isGoing(anchor) ? [] : [deleteAnchor(anchor)]),
+    ...deleteDeployment(parts.deployment),
+    ...[parts.internalService].flatMap(deleteService),
+    ...CONFIG_MAP_PARTS.flatMap((name) => deleteConfigMap(parts[name])),
+  ];
+}
+
+function deleteAnchor(service: KubeObject): Request {
+  const { namespace = '', name, uid = '', resourceVersion = '' } = service.metadata;
+  return {
+    verb: 'delete',
+    resource: SERVICES,
+    namespace,
+    name,
+    uid,
+    resourceVersion,
+    propagation: 'Background',
+  };
+}
+
+function deleteService(service: KubeObject | undefined): readonly Request[] {
+  if (service === undefined || isGoing(service)) return [];
+  const { namespace = '', name, uid = '' } = service.metadata;
+  return [{ verb: 'delete', resource: SERVICES, namespace, name, uid, propagation: 'Background' }];
+}
+
+/** With its resourceVersion, for a claim writes on the Deployment; in the foreground, so that it is gone only after its pods. */
+function deleteDeployment(deployment: KubeObject | undefined): readonly Request[] {
+  if (deployment === undefined || isGoing(deployment)) return [];
+  const { namespace = '', name, uid = '', resourceVersion = '' } = deployment.metadata;
+  return [
+    {
+      verb: 'delete',
+      resource: DEPLOYMENTS,
+      namespace,
+      name,
+      uid,
+      resourceVersion,
+      propagation: 'Foreground',
+    },
+  ];
+}
+
+/** With its resourceVersion too: a pass that took the slot over writes on the ConfigMaps that it keeps. */
+function deleteConfigMap(configMap: KubeObject | undefined): readonly Request[] {
+  if (configMap === undefined || isGoing(configMap)) return [];
+  const { namespace = '', name, uid = '', resourceVersion = '' } = configMap.metadata;
+  return [
+    {
+      verb: 'delete',
+      resource: CONFIG_MAPS,
+      namespace,
+      name,
+      uid,
+      resourceVersion,
+      propagation: 'Background',
+    },
+  ];
+}
+
+/** A left-over whose owner is gone: only the very object that was seen. */
+export function discard(object: KubeObject): readonly Request[] {
+  const resource = resourceOf(object);
+  const { namespace = '', name, uid = '', resourceVersion = '' } = object.metadata;
+  return [{ verb: 'delete', resource, namespace, name, uid, resourceVersion, propagation: 'Background' }];
+}
+
+function create({ source }: WorkableSlot, body: KubeObject): Request {
+  const resource = resourceOf(body);
+  return { verb: 'create', resource, namespace: source.metadata.namespace, body };
+}
+
+function resourceOf({ kind }: KubeObject): Resource {
+  const resource = RESOURCES[kind];
+  if (resource === undefined) throw new Error(`no instance has a ${kind}`);
+  return resource;
+}
+
+/** A patch that is refused if anybody wrote since the object was read. */
+function patch(object: KubeObject, operations: readonly JsonPatchOperation[]): Request {
+  const { namespace = '', name, resourceVersion = '' } = object.metadata;
+  const resource = resourceOf(object);
+  const guarded = [
+    { op: 'test' as const, path: '/metadata/resourceVersion', value: resourceVersion },
+    ...operations,
+  ];
+  return { verb: 'patch', resource, namespace, name, resourceVersion, patch: guarded };
+}
+
+function annotate(
+  object: KubeObject,
+  marks: Readonly<Record<string, string>>,
+): readonly JsonPatchOperation[] {
+  return setEntries('annotations', object.metadata.annotations, marks);
+}
+
+function label(object: KubeObject, marks: Readonly<Record<string, string>>): readonly JsonPatchOperation[] {
+  return setEntries('labels', object.metadata.labels, marks);
+}
+
+function setEntries(
+  field: 'labels' | 'annotations',
+  standing: Readonly<Record<string, string>> | undefined,
+  marks: Readonly<Record<string, string>>,
+): readonly JsonPatchOperation[] {
+  if (standing === undefined) return [{ op: 'add', path: `/metadata/${field}`, value: marks }];
+  return Object.entries(marks).map(([key, value]) => ({
+    op: 'add',
+    path: `/metadata/${field}/${escaped(key)}`,
+    value,
+  }));
+}
+
+function generationLabel(generation: number): Readonly<Record<string, string>> {
+  return { [GENERATION_LABEL]: String(generation) };
+}
+
+function escaped(key: string): string {
+  return key.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+function stamped(body: KubeObject, revision: Revision): KubeObject {
+  return {
+    ...body,
+    metadata: { ...body.metadata, labels: { ...body.metadata.labels, [REVISION_LABEL]: revision } },
+  };
+}
+
+function withheld(body: KubeObject, owner: OwnerReference, building: Revision, pass: string): KubeObject {
+  const { metadata } = body;
+  const annotations = { ...metadata.annotations, [BUILDING_ANNOTATION]: building, [PASS_ANNOTATION]: pass };
+  return {
+    ...body,
+    metadata: { ...metadata, annotations, ownerReferences: [...(metadata.ownerReferences ?? []), owner] },
+  };
+}
+
+interface Port {
+  readonly name?: string;
+  readonly port?: number;
+  readonly targetPort?: string | number;
+}
+
+function portsOf(service: KubeObject): readonly Port[] {
+  const { spec } = service as unknown as { spec?: { ports?: readonly Port[] } };
+  return spec?.ports ?? [];
+}
+
+function samePorts(live: readonly Port[], rendered: readonly Port[]): boolean {
+  const essence = (ports: readonly Port[]) =>
+    JSON.stringify(ports.map((p) => [p.name, p.port, p.targetPort ?? p.port]));
+  return essence(live) === essence(rendered);
+}

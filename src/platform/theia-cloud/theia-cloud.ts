@@ -1,0 +1,231 @@
+import type { KubeApi, KubeObject, OwnerReference } from '../../kube/api.ts';
+import type { Action, Desired, Policy, Problem } from '../../pool/types.ts';
+import type { Hints, Observation, Platform, Request, Scope } from '../platform.ts';
+import { defaultPolicy, NO_MEMORY, type ReadWarmPool, readWarmPool } from '../warm-pool.ts';
+import { type AppDefinition, parseAppDefinition } from './crds.ts';
+import { instanceOf, type SlotView } from './instance.ts';
+import { leftoversOf } from './leftovers.ts';
+import { isQuiet, operatorOf, quotaFingerprint } from './neighbours.ts';
+import { readNamespace, type Snapshot } from './read.ts';
+import { type ProxyTemplate, poolRevision, proxyProblem, renderSlot } from './render.ts';
+import { discard, requestsOf, type WorkableSlot } from './requests.ts';
+import { PROXY_TEMPLATE_NAME } from './resources.ts';
+import { type Settings, settingsFromOperator } from './settings.ts';
+import { type Arranged, arrange, partsOf, podsOf, slotNumbers } from './slots.ts';
+import { unsupported } from './unsupported.ts';
+import { keysOf, WATCHES } from './watches.ts';
+
+export interface TheiaCloudOptions {
+  /** The mode of pools whose WarmPool does not name one. */
+  readonly mode: Policy['mode'];
+  /** The operator's settings where no operator runs. */
+  readonly settings?: Settings;
+  /** Where instances get their proxy from, if not from its own registry. */
+  readonly oAuth2ProxyImage?: string;
+  /** Name of the operator's own Deployment, in the pools' namespace. */
+  readonly operatorDeployment?: string;
+}
+
+const OPERATOR_DEPLOYMENT = 'operator-deployment';
+
+/** Theia Cloud: a pool is an AppDefinition, its slots are the ids 1..minInstances, the anchor is the external Service. */
+export function createTheiaCloud(options: TheiaCloudOptions): Platform {
+  return {
+    name: 'theia-cloud',
+    watches: WATCHES,
+    keysOf,
+    observe: (api, scope, hints) => observe(api, scope, hints, options),
+  };
+}
+
+async function observe(
+  api: KubeApi,
+  scope: Scope,
+  hints: Hints,
+  options: TheiaCloudOptions,
+): Promise<readonly Observation[]> {
+  const snapshot = await readNamespace(api, scope, hints);
+  if (snapshot === undefined) return [];
+  const arranged = arrange(snapshot);
+  const pools = new Map(
+    snapshot.warmPools.map((pool) => [pool.metadata.name, readWarmPool(pool, options.mode)]),
+  );
+  const settings = readSettings(snapshot, options);
+  return snapshot.sources
+    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    .map((source) =>
+      poolObservation({
+        source,
+        arranged,
+        settings,
+        warmPool: pools.get(source.metadata.name),
+        scope,
+        options,
+      }),
+    );
+}
+
+type ReadSettings = { readonly settings: Settings } | { readonly problem: Problem };
+
+/** From the running operator's own arguments: a template rendered with other settings would replace every instance. */
+function readSettings({ deployments }: Snapshot, options: TheiaCloudOptions): ReadSettings {
+  const name = options.operatorDeployment ?? OPERATOR_DEPLOYMENT;
+  const operator = deployments.find(({ metadata }) => metadata.name === name);
+  if (operator === undefined) {
+    const message = `there is no Deployment ${name} to read the operator's settings from, and none are configured`;
+    return options.settings === undefined
+      ? { problem: { reason: 'SettingsUnknown', message } }
+      : { settings: options.settings };
+  }
+  const { oAuth2ProxyImage } = options;
+  const read = settingsFromOperator(operator, oAuth2ProxyImage === undefined ? undefined : { oAuth2ProxyImage });
+  if (read.kind === 'parsed') return { settings: read.value };
+  return {
+    problem: {
+      reason: 'SettingsUnknown',
+      message: `argument ${read.field} of Deployment ${name} ${read.reason}`,
+    },
+  };
+}
+
+interface PoolInput {
+  readonly source: KubeObject;
+  readonly arranged: Arranged;
+  readonly settings: ReadSettings;
+  readonly warmPool: ReadWarmPool | undefined;
+  readonly scope: Scope;
+  readonly options: TheiaCloudOptions;
+}
+
+function poolObservation(input: PoolInput): Observation {
+  const { source, arranged, warmPool, scope } = input;
+  const { snapshot } = arranged;
+  const template = want(input);
+  const views = template.source === undefined ? [] : viewsOf(input, template.source, template);
+  const leftovers = template.source === undefined ? [] : leftoversOf(views);
+  const instances = views.map(instanceOf);
+  const { name, generation = 0 } = source.metadata;
+  const desired: Desired = {
+    replicas: template.source?.spec.minInstances ?? 0,
+    sourceCounter: generation,
+    ...(template.revision === undefined ? {} : { revision: template.revision }),
+    ...(template.problem === undefined ? {} : { problem: template.problem }),
+  };
+  const operator = operatorOf(snapshot);
+  const bySlot = new Map(views.map((view) => [String(view.slot), view]));
+  return {
+    key: { cluster: scope.cluster, platform: 'theia-cloud', namespace: scope.namespace, name },
+    now: snapshot.now,
+    desired,
+    observed: {
+      instances: instances.filter(({ slot }) => !leftovers.some((l) => l.slot === slot)),
+      memory: warmPool?.memory ?? NO_MEMORY,
+      operator,
+      quiet: isQuiet(snapshot, name, operator.alive),
+      leftovers: leftovers.flatMap((l) => l.objects.map((o) => `${o.kind}/${o.metadata.name}`)),
+      quotas: quotaFingerprint(snapshot.quotas),
+      ...(snapshot.forbidden === undefined ? {} : { unreadable: true }),
+    },
+    policy: warmPool?.policy ?? defaultPolicy(input.options.mode),
+    warmPool: warmPool?.ref,
+    source: reference(source),
+    requestsFor: (action, pass) =>
+      requestsFor(
+        action,
+        pass,
+        bySlot,
+        leftovers.flatMap((l) => l.objects),
+      ),
+  };
+}
+
+interface Want {
+  readonly source?: AppDefinition;
+  readonly settings?: Settings;
+  readonly proxy?: ProxyTemplate | undefined;
+  readonly revision?: string;
+  readonly problem?: Problem;
+}
+
+/** What is wanted, or the first reason why that cannot be computed; then nothing is stale (P17). */
+function want({ source, settings, arranged, warmPool }: PoolInput): Want {
+  const { forbidden } = arranged.snapshot;
+  if (forbidden !== undefined) return { problem: { reason: 'Forbidden', message: forbidden } };
+  const read = parseAppDefinition(source);
+  if (read.kind === 'invalid') {
+    return { problem: { reason: 'InvalidDefinition', message: `${read.field} ${read.reason}` } };
+  }
+  const app = read.value;
+  if (warmPool?.problem !== undefined)
+    return { source: app, problem: { reason: 'InvalidWarmPool', message: warmPool.problem } };
+  if ('problem' in settings) return { source: app, problem: settings.problem };
+  const notYet = unsupported(app, settings.settings);
+  if (notYet !== undefined) return { source: app, problem: { reason: 'Unsupported', message: notYet } };
+
+  const proxy = dataOf(arranged.configMaps.get(PROXY_TEMPLATE_NAME));
+  const lacking = proxyProblem(settings.settings, proxy);
+  if (lacking !== undefined)
+    return { source: app, problem: { reason: 'ProxyTemplateMissing', message: lacking } };
+  const twin = arranged.snapshot.sources.find(
+    (other) => other !== source && specName(other) === app.spec.name,
+  );
+  if (twin !== undefined) {
+    const message = `spec.name ${app.spec.name} is also that of ${twin.metadata.name}`;
+    return { source: app, problem: { reason: 'InvalidDefinition', message } };
+  }
+  return {
+    source: app,
+    settings: settings.settings,
+    proxy,
+    revision: poolRevision(app, settings.settings, proxy),
+  };
+}
+
+function viewsOf(
+  { arranged, warmPool }: PoolInput,
+  source: AppDefinition,
+  { settings, proxy, revision }: Want,
+): readonly SlotView[] {
+  const { sessions, now } = arranged.snapshot;
+  return slotNumbers(arranged, source).map((slot) => ({
+    slot,
+    source,
+    parts: partsOf(arranged, source, slot),
+    pods: podsOf(arranged, source, slot),
+    rendered: settings === undefined ? undefined : renderSlot(source, settings, slot, proxy),
+    revision,
+    warmPool,
+    sessions,
+    now,
+  }));
+}
+
+function requestsFor(
+  action: Action,
+  pass: string,
+  views: ReadonlyMap<string, SlotView>,
+  leftovers: readonly KubeObject[],
+): readonly Request[] {
+  if (action.kind === 'discard') {
+    return leftovers.filter((o) => `${o.kind}/${o.metadata.name}` === action.name).flatMap(discard);
+  }
+  const view = views.get(action.slot);
+  return view !== undefined && isWorkable(view) ? requestsOf(view, action, pass) : [];
+}
+
+function isWorkable(view: SlotView): view is WorkableSlot {
+  return view.rendered !== undefined && view.revision !== undefined && view.warmPool !== undefined;
+}
+
+function reference({ apiVersion, kind, metadata }: KubeObject): OwnerReference {
+  return { apiVersion, kind, name: metadata.name, uid: metadata.uid ?? '' };
+}
+
+function dataOf(configMap: KubeObject | undefined): ProxyTemplate | undefined {
+  return configMap?.['data'] as ProxyTemplate | undefined;
+}
+
+function specName(source: KubeObject): unknown {
+  const { spec } = source as unknown as { spec?: { name?: unknown } };
+  return spec?.name;
+}

@@ -1,0 +1,227 @@
+import { z } from 'zod';
+import type { KubeObject, OwnerReference, Resource } from '../kube/api.ts';
+import type { Memory, Policy, PoolStatus } from '../pool/types.ts';
+import type { Request, WarmPool } from './platform.ts';
+
+export const WARM_POOLS: Resource = {
+  group: 'everwarm.dev',
+  version: 'v1alpha1',
+  kind: 'WarmPool',
+  plural: 'warmpools',
+  namespaced: true,
+};
+const API_VERSION = 'everwarm.dev/v1alpha1';
+
+/** Annotations of ours, on anchors and on the WarmPool. */
+export const BUILDING_ANNOTATION = 'everwarm.dev/building';
+export const PASS_ANNOTATION = 'everwarm.dev/pass';
+export const REFRESH_ANNOTATION = 'everwarm.dev/refresh';
+export const NUDGE_ANNOTATION = 'everwarm.dev/nudge';
+/** Labels of ours, on parts: the revision they were rendered for, the pass that took them over. */
+export const REVISION_LABEL = 'everwarm.dev/revision';
+export const PASS_LABEL = 'everwarm.dev/pass';
+
+const TimeSchema = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
+const MemorySchema = z.looseObject({
+  observedGeneration: z.int().optional(),
+  revision: z.string().optional(),
+  counts: z
+    .object({
+      desired: z.int(),
+      ready: z.int(),
+      current: z.int(),
+      stale: z.int(),
+      claimed: z.int(),
+      claimedStale: z.int(),
+      claimedSurplus: z.int(),
+      failed: z.int(),
+      blocked: z.int(),
+    })
+    .optional(),
+  ledger: z
+    .array(
+      z.object({
+        slot: z.string(),
+        anchor: z.string().optional(),
+        workload: z.string().optional(),
+        revision: z.string(),
+        pass: z.string(),
+        since: TimeSchema,
+      }),
+    )
+    .default([]),
+  waiting: z
+    .array(
+      z.object({
+        slot: z.string(),
+        cause: z.enum([
+          'quota',
+          'unschedulable',
+          'imagePull',
+          'admission',
+          'crash',
+          'deadline',
+          'settling',
+          'missing',
+          'dirty',
+          'forbidden',
+          'invalid',
+        ]),
+        revision: z.string(),
+        since: TimeSchema,
+        tries: z.int().min(0),
+      }),
+    )
+    .default([]),
+  nextCheckAt: TimeSchema.optional(),
+  conditions: z
+    .array(
+      z.object({
+        type: z.enum(['Ready', 'Current', 'Progressing', 'Degraded', 'Leaving']),
+        status: z.enum(['True', 'False']),
+        reason: z.string(),
+        message: z.string(),
+        lastTransitionTime: z.string(),
+      }),
+    )
+    .default([]),
+});
+
+const SpecSchema = z.looseObject({
+  mode: z.enum(['observe', 'guard']).optional(),
+  paused: z.boolean().default(false),
+  staleness: z.enum(['fields', 'generation']).default('fields'),
+  rollout: z
+    .looseObject({
+      maxUnavailable: z.union([z.int().min(1), z.string().regex(/^(100|[1-9]?[0-9])%$/)]).default('25%'),
+    })
+    .default({ maxUnavailable: '25%' }),
+});
+
+/** A WarmPool as read: its policy and memory, or the reason why it does not parse. */
+export interface ReadWarmPool {
+  readonly ref: WarmPool;
+  readonly policy: Policy;
+  readonly staleness: 'fields' | 'generation';
+  readonly memory: Memory;
+  /** When a person asked for new instances, by slot; `*` for all. Epoch ms. */
+  readonly refresh: ReadonlyMap<string, number>;
+  readonly problem?: string;
+}
+
+export const NO_MEMORY: Memory = { ledger: [], waiting: [], conditions: [] };
+
+/** What is assumed of a pool that has no WarmPool yet. */
+export function defaultPolicy(mode: Policy['mode']): Policy {
+  return { mode, paused: false, maxUnavailable: '25%' };
+}
+
+/** Reads a WarmPool; one that does not parse keeps its ledger if it can and carries the first problem. */
+export function readWarmPool(object: KubeObject, mode: Policy['mode']): ReadWarmPool {
+  const spec = SpecSchema.safeParse(object['spec'] ?? {});
+  const memory = MemorySchema.safeParse(object['status'] ?? {});
+  const { metadata } = object;
+  const base = {
+    ref: {
+      name: metadata.name,
+      uid: metadata.uid ?? '',
+      resourceVersion: metadata.resourceVersion ?? '',
+      owners: (metadata.ownerReferences ?? []).map(({ uid }) => uid),
+    },
+    memory: memory.success ? (memory.data as Memory) : NO_MEMORY,
+    refresh: refreshTimes(metadata.annotations ?? {}),
+  };
+  if (!spec.success) {
+    const [issue] = spec.error.issues;
+    const problem = `spec.${(issue?.path ?? []).map(String).join('.')}: ${issue?.message ?? 'is wrong'}`;
+    return { ...base, policy: defaultPolicy(mode), staleness: 'fields', problem };
+  }
+  const { data } = spec;
+  const policy = {
+    mode: data.mode ?? mode,
+    paused: data.paused,
+    maxUnavailable: data.rollout.maxUnavailable,
+  };
+  return { ...base, policy, staleness: data.staleness };
+}
+
+/** The request that makes a pool's WarmPool, beside its source and owned by it. */
+export function createWarmPool(namespace: string, name: string, source: OwnerReference): Request {
+  const body = {
+    apiVersion: API_VERSION,
+    kind: 'WarmPool',
+    metadata: { name, namespace, ownerReferences: [source] },
+    spec: {},
+  };
+  return { verb: 'create', resource: WARM_POOLS, namespace, body };
+}
+
+/** The request that makes the source own a WarmPool which a person made: it is the pool's policy (P13). */
+export function adoptWarmPool(namespace: string, pool: WarmPool, source: OwnerReference): Request {
+  const first = pool.owners.length === 0;
+  return {
+    verb: 'patch',
+    resource: WARM_POOLS,
+    namespace,
+    name: pool.name,
+    resourceVersion: pool.resourceVersion,
+    patch: [
+      { op: 'test', path: '/metadata/resourceVersion', value: pool.resourceVersion },
+      { op: 'add', path: `/metadata/ownerReferences${first ? '' : '/-'}`, value: first ? [source] : source },
+    ],
+  };
+}
+
+/** The compare-and-swap on the pool's status, ledger included (P8). */
+export function writeStatus(namespace: string, pool: WarmPool, status: PoolStatus): Request {
+  return {
+    verb: 'patch',
+    resource: WARM_POOLS,
+    namespace,
+    name: pool.name,
+    subresource: 'status',
+    resourceVersion: pool.resourceVersion,
+    patch: [
+      { op: 'test', path: '/metadata/resourceVersion', value: pool.resourceVersion },
+      { op: 'add', path: '/status', value: statusBody(status) },
+    ],
+  };
+}
+
+/** A WarmPool as an owner: what withdraws an anchor. */
+export function warmPoolReference({ name, uid }: WarmPool): OwnerReference {
+  return { apiVersion: API_VERSION, kind: 'WarmPool', name, uid };
+}
+
+/** RFC 3339, whole seconds: what Kubernetes stores. */
+export function timestamp(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
+}
+
+function statusBody({ nextCheckAt, ledger, waiting, ...rest }: PoolStatus): unknown {
+  const dated = <T extends { readonly since: number }>(entry: T) => ({
+    ...entry,
+    since: timestamp(entry.since),
+  });
+  return {
+    ...rest,
+    ledger: ledger.map(dated),
+    waiting: waiting.map(dated),
+    ...(nextCheckAt === undefined ? {} : { nextCheckAt: timestamp(nextCheckAt) }),
+  };
+}
+
+function refreshTimes(annotations: Readonly<Record<string, string>>): ReadonlyMap<string, number> {
+  const times = new Map<string, number>();
+  for (const [name, value] of Object.entries(annotations)) {
+    const slot =
+      name === REFRESH_ANNOTATION
+        ? '*'
+        : name.startsWith(`${REFRESH_ANNOTATION}-`)
+          ? name.slice(REFRESH_ANNOTATION.length + 1)
+          : undefined;
+    const time = Date.parse(value);
+    if (slot !== undefined && Number.isFinite(time)) times.set(slot, time);
+  }
+  return times;
+}
