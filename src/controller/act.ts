@@ -1,0 +1,147 @@
+import type { Failure, KubeApi, Outcome } from '../kube/api.ts';
+import type { Observation, Request } from '../platform/platform.ts';
+import { formatKey } from '../pool/key.ts';
+import type { Action, Plan, Refusal } from '../pool/types.ts';
+import { WHOLE_POOL } from '../pool/types.ts';
+import { brokenRule } from './guard.ts';
+import type { Report } from './outcome.ts';
+
+/** What carrying out a plan came to. `again`: something moved, look again; `stop`: look again later. */
+export interface ActResult {
+  readonly next: 'rest' | 'again' | 'conflict' | 'stop';
+  /** Something was withdrawn: wait before anything behind the fence is destroyed. */
+  readonly withdrew: boolean;
+  readonly refusals: readonly Refusal[];
+  readonly retryAfterMs?: number;
+}
+
+export interface ActInput {
+  readonly api: KubeApi;
+  readonly observation: Observation;
+  readonly plan: Plan;
+  readonly pass: string;
+  readonly report: Report;
+  /** True while there is time for one more request. */
+  readonly hasTime: () => boolean;
+}
+
+/** Actions after which the pool is worth another look at once. The others wait for the world. */
+const MOVES_ON: ReadonlySet<string> = new Set(['withdraw', 'return', 'touch']);
+
+/** Carries out a plan, one guarded request at a time. A refused create ends the creates of this pass, not the others. */
+export async function act(input: ActInput): Promise<ActResult> {
+  const refusals: Refusal[] = [];
+  let moved = false;
+  let conflict = false;
+  let withdrew = false;
+  for (const action of input.plan.actions) {
+    if (action.kind === 'build' && refusals.some(({ slot }) => slot === WHOLE_POOL)) continue;
+    const step = await carryOut(input, action);
+    if (step.kind === 'stopped') return { next: 'stop', withdrew, refusals, ...retryAfter(step.failure) };
+    if (step.kind === 'refused') refusals.push(step.refusal);
+    conflict ||= step.kind === 'conflict';
+    moved ||= step.kind === 'done' && MOVES_ON.has(action.kind);
+    withdrew ||= step.kind === 'done' && action.kind === 'withdraw';
+  }
+  return {
+    next: conflict ? 'conflict' : moved || refusals.length > 0 ? 'again' : 'rest',
+    withdrew,
+    refusals,
+  };
+}
+
+type Step =
+  | { readonly kind: 'done' | 'conflict' }
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
+  /** `unknown`, `throttled` or out of time: the pass ends, for the write may or may not have happened. */
+  | { readonly kind: 'stopped'; readonly failure: Failure | undefined };
+
+async function carryOut(
+  { api, observation, pass, report, hasTime }: ActInput,
+  action: Action,
+): Promise<Step> {
+  const pool = formatKey(observation.key);
+  for (const request of observation.requestsFor(action, pass)) {
+    if (!hasTime()) return { kind: 'stopped', failure: undefined };
+    const rule = brokenRule(request, action, observation);
+    if (rule !== undefined) {
+      report({ type: 'GuardTripped', pool, rule, slot: 'slot' in action ? action.slot : WHOLE_POOL });
+      return { kind: 'stopped', failure: undefined };
+    }
+    const failure = await send(api, request);
+    if (failure === undefined) continue;
+    report({ type: 'ActionFailed', pool, action, kind: failure.kind, message: failure.message });
+    return verdict(failure, action);
+  }
+  report({ type: 'ActionDone', pool, action });
+  return { kind: 'done' };
+}
+
+function verdict(failure: Failure, action: Action): Step {
+  switch (failure.kind) {
+    case 'conflict':
+    case 'exists':
+    case 'notFound':
+    case 'expired':
+      return { kind: 'conflict' };
+    case 'invalid':
+    case 'forbidden':
+      return { kind: 'refused', refusal: refusalOf(failure, action) };
+    default:
+      return { kind: 'stopped', failure };
+  }
+}
+
+function refusalOf(failure: Failure, action: Action): Refusal {
+  const slot = action.kind === 'build' ? WHOLE_POOL : action.kind === 'discard' ? action.name : action.slot;
+  const { kind, message } = failure;
+  if (kind === 'invalid') return { slot, cause: 'invalid', message };
+  if (message.includes('exceeded quota')) return { slot, cause: 'quota', message };
+  return { slot, cause: message.includes('denied the request') ? 'admission' : 'forbidden', message };
+}
+
+/** Sends one request. `undefined` means it is done, also when what should go is gone already. */
+export async function send(api: KubeApi, request: Request): Promise<Failure | undefined> {
+  switch (request.verb) {
+    case 'create':
+      return failureOf(await api.create(request.resource, request.namespace, request.body));
+    case 'delete': {
+      const { uid, resourceVersion, propagation } = request;
+      const preconditions = { uid, ...(resourceVersion === undefined ? {} : { resourceVersion }) };
+      const outcome = await api.delete(request.resource, request, { preconditions, propagation });
+      return outcome.kind === 'notFound' ? undefined : failureOf(outcome);
+    }
+    case 'patch': {
+      const place = placeOf(request);
+      const outcome = await api.patch(request.resource, place, { type: 'json', patch: request.patch });
+      return outcome.kind === 'invalid' ? sortOut(api, request, outcome) : failureOf(outcome);
+    }
+  }
+}
+
+/** A failed `test` and a refused value are both 422: only another resourceVersion makes it a conflict (P4). */
+async function sortOut(
+  api: KubeApi,
+  request: Extract<Request, { verb: 'patch' }>,
+  invalid: Failure,
+): Promise<Failure> {
+  const { namespace, name } = request;
+  const now = await api.get(request.resource, { namespace, name });
+  if (now.kind !== 'ok') return now;
+  const same = now.value.metadata.resourceVersion === request.resourceVersion;
+  return same
+    ? invalid
+    : { kind: 'conflict', message: `${request.resource.plural}/${name} was written since it was read` };
+}
+
+function placeOf({ namespace, name, subresource }: Extract<Request, { verb: 'patch' }>) {
+  return { namespace, name, ...(subresource === undefined ? {} : { subresource }) };
+}
+
+function failureOf(outcome: Outcome<unknown>): Failure | undefined {
+  return outcome.kind === 'ok' ? undefined : outcome;
+}
+
+function retryAfter(failure: Failure | undefined): { retryAfterMs?: number } {
+  return failure?.kind === 'throttled' ? { retryAfterMs: failure.retryAfterMs } : {};
+}

@@ -1,0 +1,27 @@
+import type { KubeApi } from '../kube/api.ts';
+import type { Platform } from '../platform/platform.ts';
+import type { PoolKey } from '../pool/key.ts';
+import { isEmpty, planPool } from '../pool/plan.ts';
+
+export interface ResyncDeps {
+  readonly api: KubeApi;
+  readonly platform: Platform;
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly enqueue: (key: PoolKey) => void;
+}
+
+/**
+ * Looks at every pool of one namespace, whether or not anything was said: lists each kind once for all of them and enqueues
+ * only those whose plan is not empty or whose check is due. Returns how many pools it saw.
+ */
+export async function resync({ api, platform, cluster, namespace, enqueue }: ResyncDeps): Promise<number> {
+  const observations = await platform.observe(api, { cluster, namespace }, { quota: false });
+  for (const { key, desired, observed, policy, now } of observations) {
+    const plan = planPool(desired, { ...observed, pass: { token: '', refusals: [] } }, policy, now);
+    const due = observed.memory.nextCheckAt !== undefined && observed.memory.nextCheckAt <= now;
+    const writes = policy.mode === 'guard' || plan.leaving;
+    if (writes && (due || !isEmpty(plan))) enqueue(key);
+  }
+  return observations.length;
+}
