@@ -33,7 +33,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   platform: ['pool', 'kube'],
   transport: ['pool'],
   controller: ['pool', 'platform', 'transport', 'kube'],
-  forwarder: ['transport', 'platform', 'kube'],
+  forwarder: ['transport', 'platform', 'kube', 'pool'],
   embedded: ['kube:type'],
   simulator: ['embedded', 'pool', 'controller', 'platform', 'kube'],
   cli: ['app', 'config'],

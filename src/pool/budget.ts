@@ -53,8 +53,14 @@ export function room(
 
   const onlyNoRoom =
     unready.length > 0 && unready.every((i) => isBlocked(i) && NO_ROOM.has(i.trouble?.cause ?? ''));
-  // A full cluster would hold its own cure back for ever: the slots that wait for room need somebody to move.
-  const away = onlyNoRoom ? Math.max(1, max - unready.length) : max - unready.length;
+  const lost = ledger.filter(({ slot, served }) => {
+    const instance = bySlot.get(slot);
+    return served === true && instance !== undefined && rests(instance);
+  });
+  // A full cluster would hold its own cure back for ever: the slots that wait for room need somebody to move. But when those
+  // who moved found no room either, more than may be away are lost, and nobody else goes.
+  const stuck = onlyNoRoom && lost.length <= max;
+  const away = stuck ? Math.max(1, max - unready.length) : max - unready.length;
   return { budget: away - announced.length, places: max - rebuilding.length };
 }
 

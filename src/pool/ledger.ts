@@ -1,3 +1,4 @@
+import { isServing } from './budget.ts';
 import type { Instance, LedgerEntry, Revision } from './types.ts';
 
 /** What becomes of the entries of the last ledger, as far as the observed instances decide it. */
@@ -50,6 +51,7 @@ export function license(
     ...(instance.workload === undefined ? {} : { workload: instance.workload.uid }),
     revision,
     pass,
-    since: prior?.since ?? now,
+    since: now,
+    ...(prior?.served === true || isServing(instance) ? { served: true } : {}),
   };
 }

@@ -5,6 +5,7 @@ import {
   type Action,
   type ActionKind,
   type Desired,
+  type Held,
   type Instance,
   type LedgerEntry,
   type Observed,
@@ -20,6 +21,8 @@ import { attempt, isHeld, nextDue, reviewWaiting, tried } from './waiting.ts';
 
 /** How soon to look again when the next pick of the platform was about to be handed out. */
 const QUIET_RETRY_MS = 2_000;
+/** How long a withdrawal is left to the pass that made it: its grace period, and time to act on what it then sees. */
+const TAKE_OVER_MS = 4_000;
 
 const ORDER: readonly ActionKind[] = [
   'discard',
@@ -32,9 +35,6 @@ const ORDER: readonly ActionKind[] = [
   'nudge',
   'relabel',
 ];
-
-/** A slot that needs work and was held back. */
-type Held = Plan['held'][number];
 
 /** Everything one plan is made from, and what it gathers on the way. */
 interface Draft {
@@ -53,8 +53,8 @@ interface Draft {
   readonly refused: boolean;
   /** What the platform may hand out, in its order; the first that is not chosen is its next pick. */
   readonly claimable: Instance[];
-  /** The platform's next pick, where this plan writes on it. */
-  pick?: string;
+  /** What the platform would hand out next, where this plan writes on it. */
+  readonly picks: Set<string>;
   /** Unclaimed instances that stand or are about to, terminating ones included (P10). */
   unclaimed: number;
 }
@@ -65,7 +65,9 @@ interface Draft {
  */
 export function planPool(desired: Desired, observed: Observed, policy: Policy, now: number): Plan {
   const problem = problemOf(desired, observed);
-  const waiting = observed.unreadable ? observed.memory.waiting : reviewWaiting(desired, observed, now);
+  const waiting = observed.unreadable
+    ? observed.memory.waiting
+    : reviewWaiting(desired, observed, policy, now);
   const leaving = isLeaving(observed, policy);
   const settling = waiting.some((entry) => entry.cause === 'settling');
   const refused = new Set(waiting.filter((entry) => isRefusal(entry, now)).map(({ slot }) => slot));
@@ -85,15 +87,28 @@ export function planPool(desired: Desired, observed: Observed, policy: Policy, n
   const actions = moves.filter((move) => move !== undefined && 'kind' in move) as Action[];
 
   const ledger = [...draft.ledger.values()].sort((a, b) => (a.slot < b.slot ? -1 : 1));
-  const status = statusOf({
-    ...input,
-    observed: foreseen(draft),
-    waiting: [...draft.waiting.values()],
-    ledger,
-  });
+  const waits = [...draft.waiting.values()];
+  const standing = statusOf({ ...input, observed: foreseen(draft), waiting: waits, ledger });
+  const careful = standing.changed ? actionsOnPick(draft, [...touches, ...actions]) : new Set<Action>();
   const inTurn = [...discards, ...touches, ...actions].sort((a, b) => turn(draft, a) - turn(draft, b));
-  const quiet = held.some(({ reason }) => reason === 'quiet') ? now + QUIET_RETRY_MS : undefined;
-  return finish({ actions: inTurn, held, leaving, requeueAt: quiet }, status, now);
+  const announced = inTurn
+    .filter((action) => careful.has(action))
+    .map((action) => ({ slot: slotOf(action), reason: 'announced' }));
+  const acts = inTurn.filter((action) => !careful.has(action));
+  return finish({ actions: acts, held: [...held, ...announced], leaving }, standing, now);
+}
+
+/**
+ * Writes on what the platform hands out next, for another round: after the status write the reading of the claims would be
+ * too old for them.
+ */
+function actionsOnPick({ observed, picks }: Draft, actions: readonly Action[]): ReadonlySet<Action> {
+  if (!observed.operator.alive) return new Set();
+  return new Set(actions.filter((action) => action.kind === 'touch' || picks.has(slotOf(action))));
+}
+
+function slotOf(action: Action): string {
+  return action.kind === 'discard' ? WHOLE_POOL : action.slot;
 }
 
 /** The world once this plan's withdrawals are done: the status that licenses them tells of them too, in one write. */
@@ -105,9 +120,9 @@ function foreseen({ observed, chosen, desired }: Draft): Observed {
   };
 }
 
-/** The next pick first: its Sessions were read a moment ago, and every request in between makes that older. */
+/** The next pick first: the claims were read a moment ago, and every request in between makes that older. */
 function turn(draft: Draft, action: Action): number {
-  return 'slot' in action && action.slot === draft.pick ? -1 : ORDER.indexOf(action.kind);
+  return draft.picks.has(slotOf(action)) ? -1 : ORDER.indexOf(action.kind);
 }
 
 /** Nothing is left to do, to write or to wait for. */
@@ -162,13 +177,17 @@ function begin(input: Omit<StatusInput, 'desired'> & Pick<Draft, 'desired'>): {
     waiting,
     ledger: new Map(review.keep.map((entry) => [entry.slot, entry])),
     chosen: new Set(),
+    picks: new Set(),
     refused: input.waiting.some((w) => w.slot === WHOLE_POOL && isHeld(w, now)),
     claimable: observed.instances.filter((i) => i.claimable).sort((a, b) => a.rank - b.rank),
     budget,
     places,
     unclaimed: unclaimed.filter((i) => i.exists).length,
   };
-  const touches = review.touch.filter(({ slot }) => observed.quiet && !isRefused(draft, slot));
+  const bySlotName = (a: LedgerEntry, b: LedgerEntry) => (a.slot < b.slot ? -1 : 1);
+  const touches = [...review.touch]
+    .sort(bySlotName)
+    .filter(({ slot }) => observed.quiet && !isRefused(draft, slot));
   return { draft, touches: touches.map(({ slot, pass }) => ({ kind: 'touch', slot, pass })) };
 }
 
@@ -251,8 +270,8 @@ function keepStanding(draft: Draft, instance: Instance): Move {
 /** Any write on the next pick may cost the claim that is under way, a new label too. */
 function relabel(draft: Draft, instance: Instance): Move {
   if (isNextPick(draft, instance)) {
-    if (!draft.observed.quiet) return hold(instance, 'quiet');
-    draft.pick = instance.slot;
+    if (!draft.observed.quiet) return { ...hold(instance, 'quiet'), until: draft.now + QUIET_RETRY_MS };
+    draft.picks.add(instance.slot);
   }
   return { kind: 'relabel', slot: instance.slot };
 }
@@ -282,9 +301,8 @@ function replaceStanding(draft: Draft, instance: Instance, fault: ReplaceReason)
   if (fault !== 'surplus' && isServing(instance) && !mayLeave(draft, instance))
     return hold(instance, 'budget');
   if (isNextPick(draft, instance)) {
-    if (!draft.observed.quiet) return hold(instance, 'quiet');
-    if (!isAnnounced(draft, instance)) return announce(draft, instance, fault);
-    draft.pick = instance.slot;
+    if (!draft.observed.quiet) return { ...hold(instance, 'quiet'), until: draft.now + QUIET_RETRY_MS };
+    draft.picks.add(instance.slot);
   }
   return withdraw(draft, instance, fault);
 }
@@ -305,28 +323,33 @@ function isNextPick(draft: Draft, { slot }: Instance): boolean {
   return draft.claimable[0]?.slot === slot;
 }
 
-/** The ledger stands already, so that nothing but the withdrawal comes after the reading of the claims. */
-function isAnnounced(draft: Draft, { slot }: Instance): boolean {
-  const entry = draft.observed.memory.ledger.find((one) => one.slot === slot);
-  return (
-    !draft.observed.operator.alive ||
-    (entry?.pass === token(draft) && entry.revision === draft.desired.revision)
-  );
-}
-
-function announce(draft: Draft, instance: Instance, fault: ReplaceReason): Move {
-  withdraw(draft, instance, fault);
-  return hold(instance, 'announced');
-}
-
 /** What must go from a slot that is not handed out goes behind a fence of this very pass. */
 function clearBegun(draft: Draft, instance: Instance, fault: ReplaceReason): Move {
   const { slot } = instance;
+  if (fault === 'surplus' && instance.anchor === undefined) return removeRest(draft, instance);
   const mine = draft.ledger.get(slot)?.pass === token(draft) && instance.withdrawn?.pass === token(draft);
   // Only now the try counts: a withdrawal alone cures nothing, and its back-off would hold the cure back.
   if (mine && fault === 'broken') retry(draft, instance);
   if (mine) return fault === 'surplus' ? { kind: 'remove', slot } : { kind: 'empty', slot, reason: fault };
   if (!hasRoom(draft, instance, fault)) return hold(instance, 'budget');
+  return takeOver(draft, instance, fault);
+}
+
+/** Its anchor went first, so nobody can be handed it any more: what is left needs no fence. */
+function removeRest(draft: Draft, instance: Instance): Move {
+  if (instance.terminating) return undefined;
+  const prior = draft.ledger.get(instance.slot);
+  draft.ledger.set(instance.slot, license(instance, prior, token(draft), draft.desired.revision, draft.now));
+  return { kind: 'remove', slot: instance.slot };
+}
+
+/** Two passes that take a slot over from each other would never get beyond the grace period: the younger claim goes on. */
+function takeOver(draft: Draft, instance: Instance, fault: ReplaceReason): Move {
+  const entry = draft.ledger.get(instance.slot);
+  const theirs =
+    entry !== undefined && entry.pass !== token(draft) && instance.withdrawn?.pass === entry.pass;
+  if (theirs && draft.now < entry.since + TAKE_OVER_MS)
+    return { ...hold(instance, 'another pass'), until: entry.since + TAKE_OVER_MS };
   return withdraw(draft, instance, fault);
 }
 
@@ -339,7 +362,7 @@ function finishBegun(draft: Draft, instance: Instance): Move {
   const building = instance.withdrawn?.building;
   // Another pass may still be on its way to destroy what it meant to replace: take the slot over first.
   if (building !== undefined && building !== draft.desired.revision)
-    return withdraw(draft, instance, 'stale');
+    return takeOver(draft, instance, 'stale');
   if (instance.absent || instance.anchor === undefined) return build(draft, instance);
   if (instance.phase === 'ready') return { kind: 'return', slot };
   if (draft.leaving && instance.trouble !== undefined) return { kind: 'return', slot };
@@ -373,16 +396,13 @@ function hold(instance: Instance, reason: string): Held {
 }
 
 function finish(
-  moves: {
-    leaving: boolean;
-    actions: readonly Action[];
-    held: readonly Held[];
-    requeueAt?: number | undefined;
-  },
+  moves: { leaving: boolean; actions: readonly Action[]; held: readonly Held[] },
   { status, changed }: { status: Plan['status']; changed: boolean },
   now: number,
 ): Plan {
-  const times = [moves.requeueAt, nextDue(status.waiting, now)].filter((at) => at !== undefined);
+  const times = [...moves.held.map(({ until }) => until), nextDue(status.waiting, now)].filter(
+    (at) => at !== undefined,
+  );
   return {
     actions: moves.actions,
     status,

@@ -95,7 +95,10 @@ export interface LedgerEntry {
   readonly revision: Revision;
   /** The pass that wrote the entry: only that pass may act on it. */
   readonly pass: string;
+  /** When that pass wrote it. */
   readonly since: number;
+  /** It could have been handed out when it was withdrawn: the disruption is ours. */
+  readonly served?: boolean;
 }
 
 /** Why something waits. `settling`: the platform's operator has the first word. `missing`, `dirty`: the same, for one slot. */
@@ -192,6 +195,13 @@ export interface PoolStatus extends Memory {
   readonly counts: Counts;
 }
 
+/** A slot that needs work and was held back; `until` (epoch ms) when that may be over by itself. */
+export interface Held {
+  readonly slot: Slot;
+  readonly reason: string;
+  readonly until?: number;
+}
+
 export interface Plan {
   readonly actions: readonly Action[];
   readonly status: PoolStatus;
@@ -200,7 +210,7 @@ export interface Plan {
   /** In `observe`, and still finishing what was begun (P21). */
   readonly leaving: boolean;
   /** Slots that need work and were held back, with the reason. */
-  readonly held: readonly { readonly slot: Slot; readonly reason: string }[];
+  readonly held: readonly Held[];
   /** Epoch ms at which to look again although nothing was said. */
   readonly nextCheckAt?: number;
 }

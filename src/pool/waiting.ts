@@ -2,6 +2,7 @@ import {
   type Desired,
   type Instance,
   type Observed,
+  type Policy,
   type WaitCause,
   type Waiting,
   WHOLE_POOL,
@@ -52,11 +53,16 @@ export function nextDue(waiting: readonly Waiting[], now: number): number | unde
 }
 
 /** What is waited for now: entries that stand on, keep their `since` and `tries`; the others begin or end here. */
-export function reviewWaiting(desired: Desired, observed: Observed, now: number): readonly Waiting[] {
+export function reviewWaiting(
+  desired: Desired,
+  observed: Observed,
+  policy: Policy,
+  now: number,
+): readonly Waiting[] {
   const prior = new Map<string, Waiting[]>();
   for (const entry of observed.memory.waiting)
     prior.set(entry.slot, [...(prior.get(entry.slot) ?? []), entry]);
-  const review: Review = { desired, observed, prior, now };
+  const review: Review = { desired, observed, mode: policy.mode, prior, now };
   const entries = [
     settling(review),
     ...observed.instances.flatMap((instance) => slotWaiting(review, instance)),
@@ -68,6 +74,7 @@ export function reviewWaiting(desired: Desired, observed: Observed, now: number)
 interface Review {
   readonly desired: Desired;
   readonly observed: Observed;
+  readonly mode: Policy['mode'];
   /** The entries that stand, by slot. */
   readonly prior: ReadonlyMap<string, readonly Waiting[]>;
   readonly now: number;
@@ -84,10 +91,11 @@ export function attempt(cause: WaitCause, desired: Desired, observed: Observed):
   return cause === 'quota' && observed.quotas !== '' ? `${revision}+${observed.quotas}` : revision;
 }
 
-function settling({ desired, observed, prior, now }: Review): Waiting | undefined {
+function settling({ desired, observed, mode, prior, now }: Review): Waiting | undefined {
   if (!observed.operator.alive) return undefined;
   const revision = String(desired.sourceCounter);
-  const changed = observed.memory.observedGeneration !== desired.sourceCounter;
+  // In `observe` nothing is remembered: what was seen last is not known, and every look would begin anew.
+  const changed = mode === 'guard' && observed.memory.observedGeneration !== desired.sourceCounter;
   const standing = find(prior, { slot: WHOLE_POOL, cause: 'settling', revision });
   const since = Math.max(observed.operator.startedAt, changed ? now : (standing?.since ?? 0));
   if (since + SETTLING_MS <= now) return undefined;
@@ -132,12 +140,11 @@ function refused({ desired, observed, prior, now }: Review): readonly Waiting[] 
       w.revision === attempt(w.cause, desired, observed),
   );
   const stillNeeded = observed.instances.some(
-    (i) => i.target && i.claimedBy === undefined && (i.absent || !i.exists),
+    (i) => i.target && i.claimedBy === undefined && (i.absent || !i.exists || i.anchor === undefined),
   );
-  const remembered = standing.filter((w) =>
+  return [...fresh.values(), ...standing].filter((w) =>
     w.slot === WHOLE_POOL ? stillNeeded : (dueAt(w) ?? 0) + RETRY_MAX_MS > now,
   );
-  return [...fresh.values(), ...remembered];
 }
 
 /** Refusals are told from an instance's own trouble by their slot, or by a cause that no instance has by itself. */

@@ -146,10 +146,27 @@ export interface Circumstances {
   readonly now?: number;
 }
 
+const AT_REST = {
+  revision: WANTED,
+  sourceCounter: 1,
+  mode: 'guard',
+  paused: false,
+  maxUnavailable: '25%',
+  ledger: [],
+  waiting: [],
+  quiet: true,
+  leftovers: [],
+  quotas: '',
+  pass: THIS_PASS,
+  refusals: [],
+  now: NOW,
+} as const;
+
 /** A pool with these instances, in `guard`, at rest so far; say what is different. */
-export function pool(slots: readonly Instance[], its: Circumstances = {}): World {
-  const { operator, revision = WANTED, sourceCounter = 1 } = its;
-  const startedAt = typeof operator === 'object' ? operator.startedAt : NOW - HOUR;
+export function pool(slots: readonly Instance[], differs: Circumstances = {}): World {
+  const its = { ...AT_REST, ...differs };
+  const { operator, revision, sourceCounter, ledger } = its;
+  const memory = { observedGeneration: sourceCounter, ledger, waiting: its.waiting, conditions: [] };
   return {
     desired: {
       replicas: its.replicas ?? slots.filter(({ target }) => target).length,
@@ -159,26 +176,19 @@ export function pool(slots: readonly Instance[], its: Circumstances = {}): World
     },
     observed: {
       instances: slots,
-      memory: {
-        observedGeneration: sourceCounter,
-        ledger: its.ledger ?? [],
-        waiting: its.waiting ?? [],
-        conditions: [],
-        ...its.memory,
+      memory: { ...memory, ...its.memory },
+      operator: {
+        alive: operator !== undefined,
+        startedAt: typeof operator === 'object' ? operator.startedAt : NOW - HOUR,
       },
-      operator: { alive: operator !== undefined, startedAt },
-      quiet: its.quiet ?? true,
-      leftovers: its.leftovers ?? [],
-      quotas: its.quotas ?? '',
+      quiet: its.quiet,
+      leftovers: its.leftovers,
+      quotas: its.quotas,
       ...(its.unreadable === undefined ? {} : { unreadable: its.unreadable }),
-      pass: { token: its.pass ?? THIS_PASS, refusals: its.refusals ?? [] },
+      pass: { token: its.pass, refusals: its.refusals },
     },
-    policy: {
-      mode: its.mode ?? 'guard',
-      paused: its.paused ?? false,
-      maxUnavailable: its.maxUnavailable ?? '25%',
-    },
-    now: its.now ?? NOW,
+    policy: { mode: its.mode, paused: its.paused, maxUnavailable: its.maxUnavailable },
+    now: its.now,
   };
 }
 

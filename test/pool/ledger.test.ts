@@ -6,7 +6,6 @@ import {
   claimed,
   entry,
   instance,
-  MINUTE,
   missing,
   NOW,
   OTHER_PASS,
@@ -76,7 +75,27 @@ it('a license names the objects as they were seen, the revision and the pass', (
     revision: WANTED,
     pass: THIS_PASS,
     since: NOW,
+    served: true,
   });
+});
+
+it.each<{ title: string; one: Instance; prior?: LedgerEntry; served: boolean | undefined }>([
+  { title: 'one that could be handed out', one: instance('3'), served: true },
+  { title: 'one that could not', one: instance('3', { phase: 'pending' }), served: undefined },
+  {
+    title: 'one that could when another pass withdrew it',
+    one: withdrawn('3', {}, OTHER_PASS),
+    prior: entry('3', { pass: OTHER_PASS, served: true }),
+    served: true,
+  },
+  {
+    title: 'one that could not when another pass withdrew it',
+    one: withdrawn('3', {}, OTHER_PASS),
+    prior: entry('3', { pass: OTHER_PASS }),
+    served: undefined,
+  },
+])('a license remembers whether users lose something: $title', ({ one, prior, served }) => {
+  expect(license(one, prior, THIS_PASS, WANTED, NOW).served).toBe(served);
 });
 
 it('what is not there is not named', () => {
@@ -96,6 +115,6 @@ it('asked again by the same pass, a license stays as it is', () => {
 it.each([
   { title: 'another pass', prior: entry('3', { pass: OTHER_PASS, workload: 'gone-by-now' }) },
   { title: 'another revision', prior: entry('3', { revision: 'v1', workload: 'gone-by-now' }) },
-])('an entry for $title is written anew and keeps its age', ({ prior }) => {
-  expect(license(withdrawn('3'), prior, THIS_PASS, WANTED, NOW)).toEqual(entry('3', { since: NOW - MINUTE }));
+])('an entry for $title is written anew, and begins its time anew', ({ prior }) => {
+  expect(license(withdrawn('3'), prior, THIS_PASS, WANTED, NOW)).toEqual(entry('3', { since: NOW }));
 });

@@ -136,7 +136,10 @@ describe('a release', () => {
 
   it('licenses every withdrawal in the status that is written first', () => {
     const { status } = planOf(pool(instances(10, STALE)));
-    expect(status.ledger).toEqual([entry('10', { since: NOW }), entry('9', { since: NOW })]);
+    expect(status.ledger).toEqual([
+      entry('10', { since: NOW, served: true }),
+      entry('9', { since: NOW, served: true }),
+    ]);
   });
 
   it('says on the anchor what is being built', () => {
@@ -179,6 +182,24 @@ describe('a replacement, step by step', () => {
     expect(told(plan)).toEqual(['withdraw 1: stale']);
     expect(plan.status.ledger).toMatchObject([{ slot: '1', pass: 'this-pass', revision: WANTED }]);
   });
+
+  it.each<{ title: string; one: Instance }>([
+    { title: 'stale', one: withdrawn('1', STALE, OTHER_PASS) },
+    { title: 'surplus', one: withdrawn('1', { target: false }, OTHER_PASS) },
+    {
+      title: 'for another revision',
+      one: withdrawn('1', { withdrawn: { building: 'v1', pass: OTHER_PASS } }),
+    },
+  ])(
+    'leaves a slot to the pass that withdrew it for four seconds, and then takes it over: $title',
+    ({ one }) => {
+      const at = (since: number) =>
+        planOf(pool([one], { replicas: 1, ledger: [entry('1', { pass: OTHER_PASS, since })] }));
+      const early = at(NOW - 3_999);
+      expect([told(early), heldBack(early), early.nextCheckAt]).toEqual([[], { 1: 'another pass' }, NOW + 1]);
+      expect(told(at(NOW - 4_000))).toEqual([expect.stringContaining('withdraw 1')]);
+    },
+  );
 
   it('waits until everything that was deleted is gone', () => {
     expect(actionsOf([withdrawn('1', { terminating: true, phase: 'deleting' })], mine)).toEqual([]);
@@ -269,6 +290,11 @@ describe('an empty slot', () => {
     expect(heldBack(plan)).toEqual({ 3: 'too many instances' });
   });
 
+  it('beyond the wanted number that is being removed does not get its anchor back', () => {
+    const going = anchorless('2', { target: false, terminating: true, phase: 'deleting' });
+    expect(actionsOf([instance('1'), going], { ledger: [entry('2')] })).toEqual([]);
+  });
+
   it('beyond the wanted number stays empty', () => {
     expect(actionsOf([instance('1'), { ...missing('2'), target: false }], { replicas: 5 })).toEqual([]);
   });
@@ -313,6 +339,16 @@ describe('scaling down', () => {
       'remove 2',
     ]);
     expect(actionsOf([instance('1'), withdrawn('2', { target: false })])).toEqual(['withdraw 2: surplus']);
+  });
+
+  it('removes what is left without an anchor: nobody can be handed it any more', () => {
+    const left = anchorless('2', { target: false });
+    const plan = planOf(pool([instance('1'), left]));
+    expect(told(plan)).toEqual(['remove 2']);
+    expect(plan.status.ledger).toMatchObject([{ slot: '2', pass: 'this-pass' }]);
+    expect(actionsOf([instance('1'), left], { ledger: [entry('2', { pass: OTHER_PASS })] })).toEqual([
+      'remove 2',
+    ]);
   });
 
   it('keeps a claimed one until its user is gone, and then takes it away', () => {

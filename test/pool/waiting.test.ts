@@ -20,8 +20,8 @@ import {
 } from './_world.ts';
 
 function waitsFor(slots: readonly Instance[], its: Circumstances = {}): readonly Waiting[] {
-  const { desired, observed, now } = pool(slots, its);
-  return reviewWaiting(desired, observed, now);
+  const { desired, observed, policy, now } = pool(slots, its);
+  return reviewWaiting(desired, observed, policy, now);
 }
 
 const sinceThen = NOW - MINUTE;
