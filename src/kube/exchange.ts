@@ -3,7 +3,7 @@ import type { Clock, Random } from '../clock.ts';
 import type { Outcome } from './api.ts';
 import type { Cluster } from './auth/cluster.ts';
 import { type Call, describeCall } from './call.ts';
-import { ConnectionError, codeOf, createHttp, type HttpRequest, readBody } from './http.ts';
+import { ConnectionError, codeOf, createHttp, type HttpRequest } from './http.ts';
 import { type Answer, failureOf, serverTimeOf, unknownFailure } from './outcome.ts';
 
 /** A request before the client's own headers were added. */
@@ -85,11 +85,9 @@ export function createExchange(options: ExchangeOptions): Exchange {
     },
     open: (call, request, signal) =>
       authorized(call, request, async (full) => {
-        const message = await http.open(full, deadlineMs, signal);
-        const { statusCode: status = 0, headers } = message;
-        if (status === 200)
-          return { kind: 'ok', value: message, serverTime: serverTimeOf(headers, clock.now()) };
-        return failureOf(call, { status, headers, body: await readBody(message) });
+        const opened = await http.open(full, deadlineMs, signal);
+        if ('status' in opened) return failureOf(call, opened);
+        return { kind: 'ok', value: opened, serverTime: serverTimeOf(opened.headers, clock.now()) };
       }),
     close: () => http.close(),
   };

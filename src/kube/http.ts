@@ -25,8 +25,11 @@ export interface HttpRequest {
 export interface Http {
   /** The whole answer, within `deadlineMs`. Rejects with ConnectionError. */
   send(request: HttpRequest, deadlineMs: number): Promise<Answer>;
-  /** The answer's head within `deadlineMs`, its body still to be read; both end when `signal` aborts. Rejects with ConnectionError. */
-  open(request: HttpRequest, deadlineMs: number, signal: AbortSignal): Promise<IncomingMessage>;
+  /**
+   * The head of a 200 answer within `deadlineMs`, its body still to be read until `signal` aborts; any other answer
+   * whole. Rejects with ConnectionError.
+   */
+  open(request: HttpRequest, deadlineMs: number, signal: AbortSignal): Promise<IncomingMessage | Answer>;
   /** Drops the idle connections. */
   close(): void;
 }
@@ -55,6 +58,7 @@ const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
  * idle connection from a request that was lost half way, and it costs a function's cold start nothing.
  */
 export function createHttp(cluster: Cluster, clock: Clock): Http {
+  if (!URL.canParse(cluster.server)) throw new TerminalError("the API server's address is no URL");
   const server = new URL(cluster.server);
   if (server.protocol !== 'https:' && !(server.protocol === 'http:' && LOOPBACK.has(server.hostname))) {
     throw new TerminalError('the API server must be https (or http on the loopback address)');
@@ -90,11 +94,12 @@ export function createHttp(cluster: Cluster, clock: Clock): Http {
   };
   return {
     send: (request, deadlineMs) =>
-      within(clock, deadlineMs, undefined, async (signal) => {
-        const message = await open(request, signal);
-        return { status: message.statusCode ?? 0, headers: message.headers, body: await readBody(message) };
+      within(clock, deadlineMs, undefined, async (signal) => answerOf(await open(request, signal))),
+    open: (request, deadlineMs, signal) =>
+      within(clock, deadlineMs, signal, async (both) => {
+        const message = await open(request, both);
+        return message.statusCode === 200 ? message : await answerOf(message);
       }),
-    open: (request, deadlineMs, signal) => within(clock, deadlineMs, signal, (both) => open(request, both)),
     close: () => dropIdle(agent),
   };
 }
@@ -112,8 +117,13 @@ function head(request: ClientRequest, body: string | undefined): Promise<Incomin
   });
 }
 
+async function answerOf(message: IncomingMessage): Promise<Answer> {
+  const { statusCode: status = 0, headers } = message;
+  return { status, headers, body: await readBody(message) };
+}
+
 /** The whole body as text. Rejects with ConnectionError when it breaks off or is too large. */
-export async function readBody(message: IncomingMessage): Promise<string> {
+async function readBody(message: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   try {

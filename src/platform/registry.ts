@@ -6,11 +6,14 @@ import { createTheiaCloud } from './theia-cloud/theia-cloud.ts';
 export interface PlatformOptions {
   /** The mode of pools whose WarmPool does not name one. */
   readonly mode: Policy['mode'];
-  /** Settings of Theia Cloud's operator where none runs. */
+  /** Settings of Theia Cloud's operator where none runs; its proxy image everywhere. */
   readonly theiaCloud?: Settings;
 }
 
 /** Every platform that Everwarm knows: a folder each, and a line here. */
 export function createPlatforms({ mode, theiaCloud }: PlatformOptions): readonly Platform[] {
-  return [createTheiaCloud({ mode, ...(theiaCloud === undefined ? {} : { settings: theiaCloud }) })];
+  if (theiaCloud === undefined) return [createTheiaCloud({ mode })];
+  // An operator's arguments do not say where it takes the proxy from: the configuration does, beside a running operator too.
+  const { oAuth2ProxyImage } = theiaCloud;
+  return [createTheiaCloud({ mode, settings: theiaCloud, oAuth2ProxyImage })];
 }

@@ -46,7 +46,8 @@ const LEDGER = {
       workload: TEXT('uid of its Deployment.'),
       revision: TEXT('What is being built.'),
       pass: TEXT('The pass that may act on it.'),
-      since: TIME('When it was written first.'),
+      since: TIME('When that pass wrote it.'),
+      short: INT('How many were away already when this one, which could be handed out, was taken.'),
     },
   },
 };

@@ -47,6 +47,7 @@ const MemorySchema = z.looseObject({
         revision: z.string(),
         pass: z.string(),
         since: TimeSchema,
+        short: z.int().min(0).optional(),
       }),
     )
     .default([]),

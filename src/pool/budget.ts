@@ -30,6 +30,8 @@ export interface Room {
   readonly budget: number;
   /** Slots that may still begin to be rebuilt, broken ones included. */
   readonly places: number;
+  /** How many are away now. */
+  readonly short: number;
 }
 
 /**
@@ -51,17 +53,16 @@ export function room(
     return instance !== undefined && !rests(instance);
   });
 
-  const onlyNoRoom =
-    unready.length > 0 && unready.every((i) => isBlocked(i) && NO_ROOM.has(i.trouble?.cause ?? ''));
-  const lost = ledger.filter(({ slot, served }) => {
+  const onlyNoRoom = unready.every((i) => isBlocked(i) && NO_ROOM.has(i.trouble?.cause ?? ''));
+  const taken = ledger.filter(({ slot, short }) => {
     const instance = bySlot.get(slot);
-    return served === true && instance !== undefined && rests(instance);
+    return short !== undefined && instance !== undefined && rests(instance);
   });
   // A full cluster would hold its own cure back for ever: the slots that wait for room need somebody to move. But when those
   // who moved found no room either, more than may be away are lost, and nobody else goes.
-  const stuck = onlyNoRoom && lost.length <= max;
+  const stuck = onlyNoRoom && taken.every(({ short = 0 }) => unready.length <= Math.max(max, short));
   const away = stuck ? Math.max(1, max - unready.length) : max - unready.length;
-  return { budget: away - announced.length, places: max - rebuilding.length };
+  return { budget: away - announced.length, places: max - rebuilding.length, short: unready.length };
 }
 
 function isServingIn(bySlot: ReadonlyMap<string, Instance>, slot: string): boolean {

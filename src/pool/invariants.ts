@@ -71,6 +71,8 @@ export interface Write {
   readonly part: PartKind;
   readonly slot?: Slot;
   readonly guard: { readonly uid?: string; readonly resourceVersion?: string };
+  /** It changes labels and nothing else. */
+  readonly labelsOnly?: boolean;
   readonly read?: ReadObject;
 }
 
@@ -110,12 +112,16 @@ export interface Violation {
 
 type Check = (moment: Moment) => string | undefined;
 
-/** S1: an instance in use is not written on. A missing part may come late: it was planned before the claim. */
+/**
+ * S1: an instance in use is not written on. A missing part or a new label may come late: both are planned before the claim,
+ * on objects that a claim need not write on, and neither takes anything from the user.
+ */
 const claimedImmunity: Check = ({ write, before, sight }) => {
   const slot = slotIn(before, write);
   if (slot?.claimedBy === undefined) return undefined;
   const known = slotIn(sight.truth, write)?.claimedBy !== undefined;
-  if (write.verb === 'create' && !known) return undefined;
+  const mild = write.verb === 'create' || (write.labelsOnly === true && !isService(write));
+  if (mild && !known) return undefined;
   return `${write.verb} of ${write.object} although slot ${slot.slot} is claimed`;
 };
 
@@ -153,7 +159,11 @@ const surge: Check = ({ write, before, after, sight, newcomers }) => {
 /** S5 (P8): never more away by our own doing than allowed. */
 const disruption: Check = ({ write, before, after, away, sight }) => {
   if (!puts(write, before, after)) return undefined;
-  const gone = [...away].filter((slot) => after.slots.get(slot)?.noRoom !== true);
+  // What waits for room, or cannot be ours any more, waits for somebody else.
+  const gone = [...away].filter((name) => {
+    const slot = after.slots.get(name);
+    return slot !== undefined && !slot.noRoom && !slot.foreign;
+  });
   const bound = Math.max(sight.allowed, allowedOf(before));
   return gone.length > bound ? `slots ${gone.join(', ')} are away where ${bound} may be` : undefined;
 };
@@ -217,8 +227,7 @@ const withdrawnFirst: Check = ({ write, before }) => {
 
 /** P20: no write on what the platform is about to hand out while somebody waits for it. */
 const quiet: Check = ({ write, sight }) => {
-  const services = write.part === 'anchor' || write.part === 'companion';
-  if (!services || write.verb === 'create' || write.slot === undefined || !sight.unsettled) return undefined;
+  if (!isService(write) || write.verb === 'create' || write.slot === undefined || !sight.unsettled) return undefined;
   return nextPick(sight) === write.slot
     ? `${write.verb} of ${write.object}, the next to be handed out, while a claim is on its way`
     : undefined;
@@ -339,6 +348,10 @@ export function puts(write: Write, before: Truth, after: Truth): boolean {
 
 const PARTS = 5;
 const STATUS_WRITES = 12;
+
+function isService({ part }: Write): boolean {
+  return part === 'anchor' || part === 'companion';
+}
 
 function takesOff(write: Write, before: Truth, after: Truth): boolean {
   if (write.part !== 'anchor' || write.verb !== 'patch') return false;

@@ -23,12 +23,10 @@ export function reviewLedger(
   for (const entry of ledger) {
     const instance = bySlot.get(entry.slot);
     if (instance === undefined || !instance.exists || instance.claimedBy !== undefined) continue;
-    const standing = instance.anchor !== undefined && instance.withdrawn === undefined;
-    if (!standing || needsReplacement(instance)) {
+    const { anchor } = instance;
+    if (anchor === undefined || instance.withdrawn !== undefined || needsReplacement(instance)) {
       keep.push(entry);
-    } else if (instance.foreign !== undefined && instance.anchor?.uid !== entry.anchor) {
-      // Somebody else's object took the place of the one that the entry was about.
-    } else if (instance.anchor?.pass !== entry.pass) {
+    } else if (anchor.uid === entry.anchor && anchor.pass !== entry.pass) {
       keep.push(entry);
       touch.push(entry);
     }
@@ -36,15 +34,22 @@ export function reviewLedger(
   return { keep, touch };
 }
 
-/** The entry that lets this pass, and only this pass, disrupt `instance`. */
-export function license(
-  instance: Instance,
-  prior: LedgerEntry | undefined,
-  pass: string,
-  revision: Revision,
-  now: number,
-): LedgerEntry {
+/** What an entry is written for. */
+export interface Licensee {
+  readonly instance: Instance;
+  /** The slot's entry so far. */
+  readonly prior: LedgerEntry | undefined;
+  readonly pass: string;
+  readonly revision: Revision;
+  readonly now: number;
+  /** How many are away already. */
+  readonly short: number;
+}
+
+/** The entry that lets this pass, and only this pass, disrupt the instance. */
+export function license({ instance, prior, pass, revision, now, short }: Licensee): LedgerEntry {
   if (prior?.pass === pass && prior.revision === revision) return prior;
+  const taken = prior?.short ?? (isServing(instance) ? short : undefined);
   return {
     slot: instance.slot,
     ...(instance.anchor === undefined ? {} : { anchor: instance.anchor.uid }),
@@ -52,6 +57,6 @@ export function license(
     revision,
     pass,
     since: now,
-    ...(prior?.served === true || isServing(instance) ? { served: true } : {}),
+    ...(taken === undefined ? {} : { short: taken }),
   };
 }

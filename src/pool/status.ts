@@ -95,7 +95,9 @@ function withTransition(draft: ConditionDraft, { observed, now }: StatusInput): 
 }
 
 function ready({ observed, policy }: StatusInput, counts: Counts): ConditionDraft {
-  const unclaimed = observed.instances.filter((i) => i.target && i.claimedBy === undefined).length;
+  const unclaimed = observed.instances.filter(
+    (i) => i.target && i.claimedBy === undefined && i.foreign === undefined,
+  ).length;
   const floor = unclaimed === 0 ? 0 : unclaimed - maxUnavailable(policy, unclaimed);
   const enough = counts.ready >= floor;
   const message = `${counts.ready} of ${unclaimed} unclaimed instances are ready`;
@@ -215,7 +217,7 @@ function sameStatus(next: PoolStatus, memory: Observed['memory']): boolean {
     status.observedGeneration,
     status.revision,
     status.counts === undefined ? undefined : Object.entries(status.counts).sort(),
-    status.ledger.map((e) => [e.slot, e.anchor, e.workload, e.revision, e.pass, e.since, e.served === true]),
+    status.ledger.map((e) => [e.slot, e.anchor, e.workload, e.revision, e.pass, e.since, e.short]),
     status.waiting.map(({ slot, cause, revision, since, tries }) => [slot, cause, revision, since, tries]),
     status.nextCheckAt,
     status.conditions.map((c) => [c.type, c.status, c.reason, c.message, c.lastTransitionTime]),

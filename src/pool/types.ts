@@ -97,8 +97,8 @@ export interface LedgerEntry {
   readonly pass: string;
   /** When that pass wrote it. */
   readonly since: number;
-  /** It could have been handed out when it was withdrawn: the disruption is ours. */
-  readonly served?: boolean;
+  /** How many were away when this one, which could be handed out, was taken. */
+  readonly short?: number;
 }
 
 /** Why something waits. `settling`: the platform's operator has the first word. `missing`, `dirty`: the same, for one slot. */

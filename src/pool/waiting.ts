@@ -106,8 +106,9 @@ function slotWaiting(review: Review, instance: Instance): readonly Waiting[] {
   const { desired, observed, prior } = review;
   const { slot, trouble } = instance;
   if (!instance.target || instance.claimedBy !== undefined) return [];
-  if (!instance.exists) return observed.operator.alive ? [entry(review, slot, 'missing', '')] : [];
-  if (instance.dirt !== undefined) return observed.operator.alive ? [entry(review, slot, 'dirty', '')] : [];
+  if (observed.operator.alive && isUnmade(review, instance)) return [entry(review, slot, 'missing', '')];
+  if (observed.operator.alive && isBeingCleaned(review, instance)) return [entry(review, slot, 'dirty', '')];
+  if (!instance.exists || instance.dirt !== undefined) return [];
   if (instance.phase === 'ready' || instance.drift.length > 0) return [];
 
   const standing = (prior.get(slot) ?? []).filter((w) => sameRevision(w, desired));
@@ -116,6 +117,18 @@ function slotWaiting(review: Review, instance: Instance): readonly Waiting[] {
   // Other quotas keep the entry: the planner sees the old fingerprint in it and acts at once.
   const same = standing.find((w) => w.cause === trouble.cause);
   return [same ?? entry(review, slot, trouble.cause, attempt(trouble.cause, desired, observed))];
+}
+
+/** Nothing stands, or only parts that nobody can be handed; what the ledger holds is ours to finish. */
+function isUnmade({ observed }: Review, { slot, exists, anchor }: Instance): boolean {
+  return !exists || (anchor === undefined && !observed.memory.ledger.some((one) => one.slot === slot));
+}
+
+/** A release is over when the instance is ready again, not when its last trace is wiped off. */
+function isBeingCleaned({ prior, now }: Review, { slot, dirt, phase }: Instance): boolean {
+  if (dirt !== undefined) return true;
+  const standing = find(prior, { slot, cause: 'dirty', revision: '' });
+  return standing !== undefined && isHeld(standing, now) && phase !== 'ready';
 }
 
 /** The entry that stands, or one that begins now. */
@@ -149,7 +162,6 @@ function refused({ desired, observed, prior, now }: Review): readonly Waiting[] 
 
 /** Refusals are told from an instance's own trouble by their slot, or by a cause that no instance has by itself. */
 function isRefusal(entry: Waiting, observed: Observed): boolean {
-  if (entry.cause === 'settling' || entry.cause === 'missing' || entry.cause === 'dirty') return false;
   if (entry.slot === WHOLE_POOL) return true;
   const known =
     observed.leftovers.includes(entry.slot) ||

@@ -79,10 +79,11 @@ describe('a refused token', () => {
 });
 
 it('never sends a token to a stranger over plain http', () => {
-  const cluster: Cluster = { server: 'http://api.test', token: async () => 't' };
-  expect(() => createKubeApi({ cluster, clock: leapingClock(), random: seededRandom(1) })).toThrow(
-    TerminalError,
-  );
+  for (const server of ['http://api.test', 'api.test']) {
+    const cluster: Cluster = { server, token: async () => 't' };
+    const connect = () => createKubeApi({ cluster, clock: leapingClock(), random: seededRandom(1) });
+    expect(connect).toThrow(TerminalError);
+  }
 });
 
 describe('inside a cluster', () => {

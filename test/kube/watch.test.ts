@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
 import type { WatchEvent } from '../../src/kube/api.ts';
 import { WatchError } from '../../src/kube/errors.ts';
 import { leapingClock } from './_leaping-clock.ts';
@@ -87,6 +88,13 @@ describe('a watch', () => {
     const { events, failure } = await watchAll(server.url);
     expect(events).toHaveLength(1);
     expect(failure).toMatchObject({ kind: 'unknown' });
+  });
+
+  it('does not begin when the refusal never ends', async () => {
+    const server = await serve((response) => response.writeHead(500).write('{"kind":'));
+    const client = clientFor(server.url, systemClock, { deadlineMs: 100 });
+    const stream = client.watch(deployments, options, new AbortController().signal)[Symbol.asyncIterator]();
+    await expect(stream.next()).rejects.toThrow('watch Deployment ide: no answer within 100 ms');
   });
 
   it('breaks off when the connection does', async () => {

@@ -10,6 +10,7 @@ import {
   NOW,
   OTHER_PASS,
   THIS_PASS,
+  troubled,
   WANTED,
   withdrawn,
 } from './_world.ts';
@@ -48,10 +49,12 @@ it('a write of yet another pass on the anchor is no proof: the pass of the entry
   expect(review([entry('3')], now)).toEqual({ keep: [entry('3')], touch: [entry('3')] });
 });
 
-it('an object of somebody else under the name of the anchor is not touched: the instance of the entry is gone', () => {
-  const anchor = { uid: 'somebody-elses', resourceVersion: '1' };
-  const now = [instance('3', { anchor, foreign: 'Service/ide-3' })];
-  expect(review([entry('3')], now)).toEqual({ keep: [], touch: [] });
+it.each<{ title: string; foreign: Partial<Instance> }>([
+  { title: 'of somebody else', foreign: { foreign: 'Service/ide-3' } },
+  { title: 'that was made anew', foreign: {} },
+])('an anchor $title is not touched: the one that an older pass could write to is gone', ({ foreign }) => {
+  const anchor = { uid: 'another', resourceVersion: '1' };
+  expect(review([entry('3')], [instance('3', { anchor, ...foreign })])).toEqual({ keep: [], touch: [] });
 });
 
 it('our own anchor is touched although a part beside it is somebody else’s', () => {
@@ -67,54 +70,56 @@ it('judges each entry by its own slot', () => {
   });
 });
 
+const licensed = (it: Instance, prior?: LedgerEntry, short = 0) =>
+  license({ instance: it, prior, pass: THIS_PASS, revision: WANTED, now: NOW, short });
+
 it('a license names the objects as they were seen, the revision and the pass', () => {
-  expect(license(instance('3'), undefined, THIS_PASS, WANTED, NOW)).toEqual({
+  expect(licensed(instance('3'))).toEqual({
     slot: '3',
     anchor: 'anchor-3',
     workload: 'workload-3',
     revision: WANTED,
     pass: THIS_PASS,
     since: NOW,
-    served: true,
+    short: 0,
   });
-});
-
-it.each<{ title: string; one: Instance; prior?: LedgerEntry; served: boolean | undefined }>([
-  { title: 'one that could be handed out', one: instance('3'), served: true },
-  { title: 'one that could not', one: instance('3', { phase: 'pending' }), served: undefined },
-  {
-    title: 'one that could when another pass withdrew it',
-    one: withdrawn('3', {}, OTHER_PASS),
-    prior: entry('3', { pass: OTHER_PASS, served: true }),
-    served: true,
-  },
-  {
-    title: 'one that could not when another pass withdrew it',
-    one: withdrawn('3', {}, OTHER_PASS),
-    prior: entry('3', { pass: OTHER_PASS }),
-    served: undefined,
-  },
-])('a license remembers whether users lose something: $title', ({ one, prior, served }) => {
-  expect(license(one, prior, THIS_PASS, WANTED, NOW).served).toBe(served);
 });
 
 it('what is not there is not named', () => {
-  expect(license(missing('3'), undefined, THIS_PASS, WANTED, NOW)).toEqual({
-    slot: '3',
-    revision: WANTED,
-    pass: THIS_PASS,
-    since: NOW,
-  });
+  expect(licensed(missing('3'))).toEqual({ slot: '3', revision: WANTED, pass: THIS_PASS, since: NOW });
+});
+
+it.each<{ title: string; one: Instance; prior?: LedgerEntry; short: number | undefined }>([
+  { title: 'of one that could be handed out, it is as many as are away', one: instance('3'), short: 2 },
+  {
+    title: 'of one that could not be handed out, nothing is lost',
+    one: troubled('3', 'quota'),
+    short: undefined,
+  },
+  {
+    title: 'of one that another pass took, it stays as that pass saw it',
+    one: withdrawn('3', {}, OTHER_PASS),
+    prior: entry('3', { pass: OTHER_PASS, short: 1 }),
+    short: 1,
+  },
+  {
+    title: 'of one that served none when another pass took it, nothing is lost',
+    one: withdrawn('3', {}, OTHER_PASS),
+    prior: entry('3', { pass: OTHER_PASS }),
+    short: undefined,
+  },
+])('a license remembers what its withdrawal cost: $title', ({ one, prior, short }) => {
+  expect(licensed(one, prior, 2).short).toBe(short);
 });
 
 it('asked again by the same pass, a license stays as it is', () => {
   const prior = entry('3', { workload: 'gone-by-now' });
-  expect(license(withdrawn('3'), prior, THIS_PASS, WANTED, NOW)).toEqual(prior);
+  expect(licensed(withdrawn('3'), prior)).toEqual(prior);
 });
 
 it.each([
   { title: 'another pass', prior: entry('3', { pass: OTHER_PASS, workload: 'gone-by-now' }) },
   { title: 'another revision', prior: entry('3', { revision: 'v1', workload: 'gone-by-now' }) },
 ])('an entry for $title is written anew, and begins its time anew', ({ prior }) => {
-  expect(license(withdrawn('3'), prior, THIS_PASS, WANTED, NOW)).toEqual(entry('3', { since: NOW }));
+  expect(licensed(withdrawn('3'), prior)).toEqual(entry('3', { since: NOW }));
 });

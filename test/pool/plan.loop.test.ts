@@ -135,6 +135,15 @@ describe('stories', () => {
     expect(model.violations).toEqual([]);
   });
 
+  it('a cluster that lost half of its room still gets the release through, one at a time', () => {
+    const model = new Model(10);
+    model.roomFor = 5;
+    model.ship('v2');
+    model.settle();
+    expect(planOf(model.look()).status.counts).toMatchObject({ ready: 5, stale: 0, blocked: 5 });
+    expect(model.violations).toEqual([]);
+  });
+
   it('a release that fits on no node takes one more than may be away, to try, and stops', () => {
     const model = new Model(10);
     model.misfits.add('v2-huge');

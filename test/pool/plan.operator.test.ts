@@ -83,6 +83,24 @@ describe('beside a running operator', () => {
     expect([told(plan), heldBack(plan)]).toEqual([[], { 2: 'dirty' }]);
   });
 
+  it.each<{ title: string; slot: Instance; reason: string }>([
+    { title: 'half made', slot: anchorless('2', { absent: true, phase: 'pending' }), reason: 'missing' },
+    { title: 'half made, of an old revision', slot: anchorless('2', STALE), reason: 'missing' },
+    { title: 'used, and stale', slot: instance('2', { ...STALE, dirt: 'used pod' }), reason: 'dirty' },
+  ])('what the operator is at is left alone: $title', ({ slot, reason }) => {
+    const plan = planOf(pool([instance('1'), slot], alive));
+    expect([told(plan), heldBack(plan)]).toEqual([[], { 2: reason }]);
+    expect(
+      told(planOf({ ...recorded(pool([instance('1'), slot], alive), plan.status), now: NOW + 10 * SECOND })),
+    ).toEqual([expect.stringContaining(' 2')]);
+  });
+
+  it('a stale one whose pod was just taken from its user is not withdrawn before the operator had its turn', () => {
+    const its = { ...alive, waiting: [waiting('2', 'dirty', { since: NOW - SECOND })] };
+    const cleaned = instance('2', { ...STALE, phase: 'pending' });
+    expect(heldBack(planOf(pool([instance('1'), cleaned], its)))).toEqual({ 2: 'dirty' });
+  });
+
   it('without an operator nobody is waited for', () => {
     expect(actionsOf([missing('1'), instance('2', { dirt: 'used pod' })])).toEqual([
       'withdraw 2: dirty',
@@ -100,7 +118,7 @@ describe('the instance that the operator hands out next', () => {
     const world = pool(last, alive);
     const first = planOf(world);
     expect([told(first), heldBack(first)]).toEqual([[], { 1: 'announced' }]);
-    expect(first.status.ledger).toEqual([entry('1', { since: NOW, served: true })]);
+    expect(first.status.ledger).toEqual([entry('1', { since: NOW, short: 0 })]);
     expect(told(planOf(recorded(world, first.status)))).toEqual(['withdraw 1: stale']);
   });
 

@@ -134,11 +134,37 @@ describe('a release', () => {
     expect(actionsOf(instances(10, STALE), { ledger, maxUnavailable: 1 })).toEqual(['withdraw 10: stale']);
   });
 
+  it('goes in waves: the next begins when the last is over, or after ten seconds', () => {
+    const slots = [...instances(8, STALE), instance('9'), emptied('10')];
+    const at = (since: number) => planOf(pool(slots, { ledger: [entry('10', { since })] }));
+    const early = at(NOW - 9_999);
+    expect([told(early), heldBack(early)[8], early.nextCheckAt]).toEqual([['build 10'], 'batch', NOW + 1]);
+    expect(told(at(NOW - 10_000))).toEqual(['withdraw 8: stale', 'build 10']);
+  });
+
+  it('goes on with the same wave when only a part of it was withdrawn', () => {
+    const slots = [...instances(9, STALE), withdrawn('10', STALE)];
+    const its = { ledger: [entry('9', { since: NOW }), entry('10', { since: NOW })] };
+    expect(actionsOf(slots, its)).toEqual(['withdraw 9: stale', 'empty 10: stale']);
+  });
+
+  it('does not wait for what is in back-off, nor does scaling down wait', () => {
+    const resting = {
+      ...troubled('10', 'imagePull'),
+      withdrawn: { building: WANTED, pass: OTHER_PASS },
+      claimable: false,
+    };
+    const its = { ledger: [entry('10', { since: NOW })] };
+    expect(actionsOf([...instances(9, STALE), resting], its)).toEqual(['withdraw 9: stale']);
+    const fresh = [...instances(9), emptied('10'), surplus('11')];
+    expect(actionsOf(fresh, its)).toEqual(['withdraw 11: surplus', 'build 10']);
+  });
+
   it('licenses every withdrawal in the status that is written first', () => {
     const { status } = planOf(pool(instances(10, STALE)));
     expect(status.ledger).toEqual([
-      entry('10', { since: NOW, served: true }),
-      entry('9', { since: NOW, served: true }),
+      entry('10', { since: NOW, short: 0 }),
+      entry('9', { since: NOW, short: 0 }),
     ]);
   });
 
@@ -341,14 +367,10 @@ describe('scaling down', () => {
     expect(actionsOf([instance('1'), withdrawn('2', { target: false })])).toEqual(['withdraw 2: surplus']);
   });
 
-  it('removes what is left without an anchor: nobody can be handed it any more', () => {
+  it('withdraws what is left without an anchor before it removes it, but not while it is going', () => {
     const left = anchorless('2', { target: false });
-    const plan = planOf(pool([instance('1'), left]));
-    expect(told(plan)).toEqual(['remove 2']);
-    expect(plan.status.ledger).toMatchObject([{ slot: '2', pass: 'this-pass' }]);
-    expect(actionsOf([instance('1'), left], { ledger: [entry('2', { pass: OTHER_PASS })] })).toEqual([
-      'remove 2',
-    ]);
+    expect(actionsOf([instance('1'), left])).toEqual(['withdraw 2: surplus']);
+    expect(actionsOf([instance('1'), { ...left, terminating: true }], { ledger: [entry('2')] })).toEqual([]);
   });
 
   it('keeps a claimed one until its user is gone, and then takes it away', () => {

@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { Instance, WaitCause, Waiting } from '../../src/pool/types.ts';
 import { attempt, dueAt, isHeld, nextDue, reviewWaiting, tried } from '../../src/pool/waiting.ts';
 import {
+  anchorless,
   type Circumstances,
   claimed,
+  entry,
   HOUR,
   instance,
   MINUTE,
@@ -140,6 +142,40 @@ it.each<{ title: string; one: Instance; its?: Circumstances; entry: Waiting }>([
   expect(waitsFor([one], { ...its, waiting: [prior] })).toEqual([prior]);
 });
 
+const alive = { operator: 'alive' } as const;
+
+it('a slot that the operator is just making counts as missing until its anchor stands', () => {
+  const half = anchorless('1', { absent: true, phase: 'pending' });
+  expect(waitsFor([half], alive)).toEqual([waiting('1', 'missing')]);
+  const prior = waiting('1', 'missing', { since: sinceThen });
+  expect(waitsFor([half], { ...alive, waiting: [prior] })).toEqual([prior]);
+  expect(waitsFor([instance('1')], { ...alive, waiting: [prior] })).toEqual([]);
+});
+
+it('a slot without an anchor that we withdrew is ours to finish, and not missing', () => {
+  const half = anchorless('1', { absent: true, phase: 'pending' });
+  expect(waitsFor([half], { ...alive, ledger: [entry('1')] })).toEqual([]);
+  expect(waitsFor([half], { ...alive, ledger: [entry('2')] })).toEqual([waiting('1', 'missing')]);
+  expect(waitsFor([half])).toEqual([]);
+});
+
+it('a slot is being cleaned until its new pod is ready, but no longer than ten seconds', () => {
+  const prior = waiting('1', 'dirty', { since: NOW - 9 * SECOND });
+  const its = { ...alive, waiting: [prior] };
+  const starting = instance('1', { phase: 'pending' });
+  expect(waitsFor([starting], its)).toEqual([prior]);
+  expect(waitsFor([instance('1', { ...STALE, phase: 'pending' })], its)).toEqual([prior]);
+  expect(waitsFor([instance('1')], its)).toEqual([]);
+  expect(waitsFor([starting], { ...its, now: NOW + SECOND })).toEqual([]);
+  expect(waitsFor([starting], { waiting: [prior] })).toEqual([]);
+  expect(waitsFor([starting], alive)).toEqual([]);
+});
+
+it('one that is still dirty after ten seconds keeps its entry: it says that the time is over', () => {
+  const prior = waiting('1', 'dirty', { since: sinceThen });
+  expect(waitsFor([instance('1', { dirt: 'used pod' })], { ...alive, waiting: [prior] })).toEqual([prior]);
+});
+
 it('a new revision starts the back-off afresh', () => {
   const prior = waiting('1', 'crash', { since: sinceThen, tries: 5, revision: 'v1' });
   expect(waitsFor([troubled('1', 'crash')], { waiting: [prior] })).toEqual([waiting('1', 'crash')]);
@@ -195,6 +231,7 @@ describe('what the API refused', () => {
     const later = { waiting: first, quotas: 'pods=10', now: NOW + MINUTE };
     expect(waitsFor([missing('1')], later)).toEqual(first);
     expect(waitsFor([instance('1', { absent: true, phase: 'pending' })], later)).toEqual(first);
+    expect(waitsFor([anchorless('1')], later)).toEqual(first);
     expect(waitsFor([instance('1')], later)).toEqual([]);
     expect(waitsFor([instance('1'), surplus('2', { absent: true })], later)).toEqual([]);
     expect(waitsFor([claimed('1', { absent: true })], later)).toEqual([]);
@@ -289,6 +326,16 @@ describe('the first word of the operator', () => {
       title: 'an operator that restarts in between begins it anew',
       its: { operator: { startedAt: NOW - 2 * SECOND }, waiting: [settling(NOW - 9 * SECOND)] },
       entries: [settling(NOW - 2 * SECOND)],
+    },
+    {
+      title: 'in observe a change begins nothing: no look remembers what the last one saw',
+      its: { operator: 'alive', sourceCounter: 2, memory: { observedGeneration: 1 }, mode: 'observe' },
+      entries: [],
+    },
+    {
+      title: 'in observe an operator that just started has the first word all the same',
+      its: { operator: { startedAt: NOW - SECOND }, mode: 'observe' },
+      entries: [settling(NOW - SECOND)],
     },
     {
       title: 'a dead operator has no word',

@@ -126,7 +126,7 @@ function isUnstable({ parts, revision, warmPool }: SlotView, drift: readonly str
   const { metadata } = parts.deployment ?? {};
   return (
     warmPool?.staleness !== 'generation' &&
-    drift.some((path) => path.startsWith('deployment:')) &&
+    drift.some((path) => path.startsWith('deployment: spec.')) &&
     metadata?.generation === 1 &&
     metadata.labels?.[REVISION_LABEL] === revision
   );

@@ -1,4 +1,4 @@
-import type { KubeApi, KubeObject, Resource } from '../../kube/api.ts';
+import type { KubeApi, KubeObject } from '../../kube/api.ts';
 import type { Hints, Scope } from '../platform.ts';
 import { Reader, UnreadableError } from '../reading.ts';
 import { WARM_POOLS } from '../warm-pool.ts';
@@ -40,7 +40,8 @@ export async function readNamespace(api: KubeApi, scope: Scope, hints: Hints): P
   const reader = new Reader(api);
   const warmPools = await readWarmPools(reader, scope);
   const sources = await readSources(reader, scope);
-  if (sources.length === 0) return undefined;
+  const asked = sources.filter(({ metadata }) => scope.name === undefined || metadata.name === scope.name);
+  if (asked.length === 0) return undefined;
   try {
     return { warmPools, sources, ...(await readParts(reader, scope, hints, warmPools)) };
   } catch (error) {
@@ -91,24 +92,16 @@ async function readWarmPools(reader: Reader, { namespace, name }: Scope): Promis
   return pool === undefined ? [] : [pool];
 }
 
-/** From the newest version that is served; a cluster of an older release does not know the newest. */
-async function readSources(reader: Reader, scope: Scope): Promise<readonly KubeObject[]> {
+/**
+ * From the newest version that is served; a cluster of an older release does not know the newest. All of the namespace, also
+ * for one pool: two definitions of one name would share their pods.
+ */
+async function readSources(reader: Reader, { namespace }: Scope): Promise<readonly KubeObject[]> {
   for (const version of APP_DEFINITION_VERSIONS) {
-    const found = await readVersion(reader, version, scope);
+    const found = await reader.listIfServed(version, { namespace });
     if (found !== undefined) return found;
   }
   return [];
-}
-
-/** `undefined` means: look in the next version. An object that is gone is asked for twice; that is rare and cheap. */
-async function readVersion(
-  reader: Reader,
-  version: Resource,
-  { namespace, name }: Scope,
-): Promise<readonly KubeObject[] | undefined> {
-  if (name === undefined) return reader.listIfServed(version, { namespace });
-  const source = await reader.get(version, { namespace, name });
-  return source === undefined ? undefined : [source];
 }
 
 async function readSessions(

@@ -96,7 +96,20 @@ function empty(slot: WorkableSlot): readonly Request[] {
   const configMaps = CONFIG_MAP_PARTS.filter((name) => drift.has(name) || used(name)).map(
     (name) => parts[name],
   );
-  return [...deleteDeployment(parts.deployment), ...configMaps.flatMap(deleteConfigMap)];
+  return [
+    ...stillWithheld(slot),
+    ...deleteDeployment(parts.deployment),
+    ...configMaps.flatMap(deleteConfigMap),
+  ];
+}
+
+/**
+ * The anchor is read before the parts: one that was taken over and handed back in between is no longer ours to clear. A patch
+ * that only tests changes nothing; whoever takes the slot over after it writes on the parts first, and the deletes fail.
+ */
+function stillWithheld({ parts }: WorkableSlot): readonly Request[] {
+  const anchor = parts.externalService;
+  return anchor === undefined ? [] : [patch(anchor, [])];
 }
 
 /** The internal Service first, for it keeps the operator from making the external one; that one last, and withheld. */
@@ -200,14 +213,16 @@ function nudge({ parts }: WorkableSlot, pass: string): readonly Request[] {
     : [patch(deployment, annotate(deployment, { [NUDGE_ANNOTATION]: pass }))];
 }
 
-/** A surplus slot, withdrawn before: the anchor goes first, and with it the decision. */
-function remove({ parts }: WorkableSlot): readonly Request[] {
+/** A surplus slot, withdrawn before. The anchor goes last: as long as it stands, the slot is withheld. */
+function remove(slot: WorkableSlot): readonly Request[] {
+  const { parts } = slot;
   const anchor = parts.externalService;
   return [
-    ...(anchor === undefined || isGoing(anchor) ? [] : [deleteAnchor(anchor)]),
+    ...stillWithheld(slot),
     ...deleteDeployment(parts.deployment),
     ...[parts.internalService].flatMap(deleteService),
     ...CONFIG_MAP_PARTS.flatMap((name) => deleteConfigMap(parts[name])),
+    ...(anchor === undefined || isGoing(anchor) ? [] : [deleteAnchor(anchor)]),
   ];
 }
 

@@ -52,6 +52,7 @@ async function observe(
   );
   const settings = readSettings(snapshot, options);
   return snapshot.sources
+    .filter(({ metadata }) => scope.name === undefined || metadata.name === scope.name)
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
     .map((source) =>
       poolObservation({
@@ -78,7 +79,10 @@ function readSettings({ deployments }: Snapshot, options: TheiaCloudOptions): Re
       : { settings: options.settings };
   }
   const { oAuth2ProxyImage } = options;
-  const read = settingsFromOperator(operator, oAuth2ProxyImage === undefined ? undefined : { oAuth2ProxyImage });
+  const read = settingsFromOperator(
+    operator,
+    oAuth2ProxyImage === undefined ? undefined : { oAuth2ProxyImage },
+  );
   if (read.kind === 'parsed') return { settings: read.value };
   return {
     problem: {
@@ -106,7 +110,7 @@ function poolObservation(input: PoolInput): Observation {
   const instances = views.map(instanceOf);
   const { name, generation = 0 } = source.metadata;
   const desired: Desired = {
-    replicas: template.source?.spec.minInstances ?? 0,
+    replicas: template.source?.spec.minInstances ?? rawReplicas(source),
     sourceCounter: generation,
     ...(template.revision === undefined ? {} : { revision: template.revision }),
     ...(template.problem === undefined ? {} : { problem: template.problem }),
@@ -124,7 +128,8 @@ function poolObservation(input: PoolInput): Observation {
       quiet: isQuiet(snapshot, name, operator.alive),
       leftovers: leftovers.flatMap((l) => l.objects.map((o) => `${o.kind}/${o.metadata.name}`)),
       quotas: quotaFingerprint(snapshot.quotas),
-      ...(snapshot.forbidden === undefined ? {} : { unreadable: true }),
+      // Of a definition that does not parse (or a namespace that may not be read) the slots are not known.
+      ...(template.source === undefined ? { unreadable: true } : {}),
     },
     policy: warmPool?.policy ?? defaultPolicy(input.options.mode),
     warmPool: warmPool?.ref,
@@ -223,6 +228,13 @@ function reference({ apiVersion, kind, metadata }: KubeObject): OwnerReference {
 
 function dataOf(configMap: KubeObject | undefined): ProxyTemplate | undefined {
   return configMap?.['data'] as ProxyTemplate | undefined;
+}
+
+/** How many a definition wants that does not parse as a whole. */
+function rawReplicas(source: KubeObject): number {
+  const { spec } = source as unknown as { spec?: { minInstances?: unknown } };
+  const wanted = spec?.minInstances;
+  return typeof wanted === 'number' && Number.isInteger(wanted) && wanted >= 0 ? wanted : 0;
 }
 
 function specName(source: KubeObject): unknown {

@@ -1,0 +1,139 @@
+import { isBlocked, isServing, room } from './budget.ts';
+import { reviewLedger } from './ledger.ts';
+import type { StatusInput } from './status.ts';
+import {
+  type Action,
+  type Desired,
+  type Instance,
+  type LedgerEntry,
+  type Observed,
+  type Policy,
+  type ReplaceReason,
+  type Revision,
+  type Waiting,
+  WHOLE_POOL,
+} from './types.ts';
+import { isHeld } from './waiting.ts';
+
+/** How long the next batch waits for the last one: a grace period a slot would make a roll-out of fast instances slow. */
+const BATCH_MS = 10_000;
+
+/** Everything one plan is made from, and what it gathers on the way. */
+export interface Draft {
+  readonly desired: Desired & { readonly revision: Revision };
+  readonly observed: Observed;
+  readonly policy: Policy;
+  readonly now: number;
+  readonly leaving: boolean;
+  readonly waiting: Map<string, Waiting>;
+  readonly ledger: Map<string, LedgerEntry>;
+  /** Slots withdrawn by this plan. */
+  readonly chosen: Set<string>;
+  readonly short: number;
+  budget: number;
+  places: number;
+  /** A refused create holds all creates of the pool: the next slot would be refused for the same reason. */
+  readonly refused: boolean;
+  /** Until when the batch that is being rebuilt keeps the next one waiting. */
+  readonly batchUntil: number;
+  /** What the platform may hand out, in its order; the first that is not chosen is its next pick. */
+  readonly claimable: Instance[];
+  /** What the platform would hand out next, where this plan writes on it. */
+  readonly picks: Set<string>;
+  /** Unclaimed instances that stand or are about to, terminating ones included (P10). */
+  unclaimed: number;
+}
+
+/** A fresh draft, and the anchors to touch before their entries may leave the ledger. */
+export function begin(input: Omit<StatusInput, 'desired'> & Pick<Draft, 'desired'>): {
+  draft: Draft;
+  touches: Action[];
+} {
+  const { observed, policy, now, leaving } = input;
+  const waiting = new Map(input.waiting.map((entry) => [`${entry.slot}/${entry.cause}`, entry]));
+  const mayGo = (instance: Instance) =>
+    faultOf(instance, waiting, now) !== undefined &&
+    !policy.paused &&
+    !leaving &&
+    instance.foreign === undefined;
+
+  const bySlot = new Map(observed.instances.map((instance) => [instance.slot, instance]));
+  const unclaimed = observed.instances.filter((i) => i.claimedBy === undefined);
+  // What somebody else's object blocks will never be ready: it must not hold the others back.
+  const wanted = unclaimed.filter((i) => i.target && i.foreign === undefined);
+  const rests = (instance: Instance) => isBlocked(instance) && faultOf(instance, waiting, now) === undefined;
+  const { ledger } = observed.memory;
+  // More was announced than may go by now (a claim, a crash): all that still serve are given up and asked for anew.
+  const tight = room(policy, wanted, reviewLedger(ledger, bySlot, mayGo).keep, rests).budget < 0;
+  const review = reviewLedger(ledger, bySlot, (i) => mayGo(i) && !(tight && isServing(i)));
+  const { budget, places, short } = room(policy, wanted, review.keep, rests);
+  const rebuilding = review.keep.filter(({ slot }) => {
+    const instance = bySlot.get(slot);
+    return instance !== undefined && !isServing(instance) && !rests(instance);
+  });
+  const draft: Draft = {
+    desired: input.desired,
+    observed,
+    policy,
+    now,
+    leaving,
+    waiting,
+    ledger: new Map(review.keep.map((entry) => [entry.slot, entry])),
+    chosen: new Set(),
+    picks: new Set(),
+    refused: input.waiting.some((w) => w.slot === WHOLE_POOL && isHeld(w, now)),
+    batchUntil: Math.max(0, ...rebuilding.map(({ since }) => since + BATCH_MS)),
+    claimable: observed.instances.filter((i) => i.claimable).sort((a, b) => a.rank - b.rank),
+    short,
+    budget,
+    places,
+    unclaimed: unclaimed.filter((i) => i.exists).length,
+  };
+  const bySlotName = (a: LedgerEntry, b: LedgerEntry) => (a.slot < b.slot ? -1 : 1);
+  const touches = [...review.touch]
+    .sort(bySlotName)
+    .filter(({ slot }) => observed.quiet && !isRefused(draft, slot));
+  return { draft, touches: touches.map(({ slot, pass }) => ({ kind: 'touch', slot, pass })) };
+}
+
+/** Begun before broken before ready, then the highest rank: the platform's next pick comes last. Empty slots fill upwards. */
+export function inOrder(draft: Draft): readonly Instance[] {
+  const urgency = (i: Instance): number => {
+    if (!i.exists) return 3;
+    if (i.withdrawn !== undefined || draft.ledger.has(i.slot)) return 0;
+    return isServing(i) ? 2 : 1;
+  };
+  const byRank = (a: Instance, b: Instance) => (a.exists ? b.rank - a.rank : a.rank - b.rank);
+  return [...draft.observed.instances].sort((a, b) => urgency(a) - urgency(b) || byRank(a, b));
+}
+
+/** Why this instance must make way for another; `undefined` when it may stay. */
+export function faultOf(
+  instance: Instance,
+  waiting: ReadonlyMap<string, Waiting>,
+  now: number,
+): ReplaceReason | undefined {
+  if (!instance.target) return 'surplus';
+  if (instance.dirt !== undefined) {
+    const entry = waiting.get(`${instance.slot}/dirty`);
+    return entry === undefined || !isHeld(entry, now) ? 'dirty' : undefined;
+  }
+  if (instance.drift.length > 0) return 'stale';
+  if (instance.refresh) return 'refresh';
+  const cause = instance.trouble?.cause;
+  if (instance.phase !== 'ready' && (cause === 'crash' || cause === 'deadline')) {
+    const entry = waiting.get(`${instance.slot}/${cause}`);
+    return entry !== undefined && !isHeld(entry, now) ? 'broken' : undefined;
+  }
+  return undefined;
+}
+
+export function isRefused({ waiting, now }: Draft, slot: string): boolean {
+  const entries = [waiting.get(`${slot}/forbidden`), waiting.get(`${slot}/invalid`)];
+  return entries.some((entry) => entry !== undefined && isHeld(entry, now));
+}
+
+/** Refused for its own sake, and not yet due to be tried again. */
+export function isRefusal(entry: Waiting, now: number): boolean {
+  return (entry.cause === 'forbidden' || entry.cause === 'invalid') && isHeld(entry, now);
+}
