@@ -14,25 +14,35 @@ export function createWorkList(): WorkList {
   // A Map keeps the order of insertion, so keys of one instant leave in the order they came.
   const due = new Map<string, number>();
 
-  const earliest = (): readonly [key: string, at: number] | undefined => {
-    let found: readonly [string, number] | undefined;
-    for (const entry of due) if (found === undefined || entry[1] < found[1]) found = entry;
-    return found;
+  // Asked many times for each change: what was found is kept until it goes.
+  let known: readonly [key: string, at: number] | undefined;
+
+  const earliest = (): typeof known => {
+    if (known !== undefined) return known;
+    for (const entry of due) if (known === undefined || entry[1] < known[1]) known = entry;
+    return known;
+  };
+  const drop = (key: string): void => {
+    due.delete(key);
+    if (known?.[0] === key) known = undefined;
   };
 
   return {
     add: (key, at) => {
-      const known = due.get(key);
-      if (known === undefined || at < known) due.set(key, at);
+      const before = due.get(key);
+      if (before !== undefined && at >= before) return;
+      due.set(key, at);
+      if (known === undefined || at > known[1]) return;
+      if (at < known[1]) known = [key, at];
+      // Among keys of one instant an old key keeps its place, which may be before the one we know.
+      else if (before !== undefined) known = undefined;
     },
-    drop: (key) => {
-      due.delete(key);
-    },
+    drop,
     dueAt: () => earliest()?.[1],
     take: (now) => {
       const first = earliest();
       if (first === undefined || first[1] > now) return undefined;
-      due.delete(first[0]);
+      drop(first[0]);
       return first[0];
     },
   };

@@ -2,8 +2,11 @@ import type { Resource } from '../kube/api.ts';
 import { kindKey } from './kind.ts';
 import type { Commit } from './types.ts';
 
+/** A change as it is remembered: what was sent, which may be as large as the object itself, is not. */
+export type Change = Omit<Commit, 'request'>;
+
 interface Window {
-  commits: Commit[];
+  commits: Change[];
   /** The newest resourceVersion that is no longer in the window. */
   lost: number;
 }
@@ -23,7 +26,7 @@ export class History {
     if (!this.#windows.has(key)) this.#windows.set(key, { commits: [], lost: revision });
   }
 
-  record(commit: Commit): void {
+  record({ request: _, ...commit }: Commit): void {
     const key = kindKey(commit.resource);
     let window = this.#windows.get(key);
     if (window === undefined) {
@@ -39,7 +42,7 @@ export class History {
   }
 
   /** The changes of a kind after `revision`, oldest first; `undefined` when some of them are forgotten. */
-  since(resource: Pick<Resource, 'group' | 'plural'>, revision: number): readonly Commit[] | undefined {
+  since(resource: Pick<Resource, 'group' | 'plural'>, revision: number): readonly Change[] | undefined {
     const window = this.#windows.get(kindKey(resource));
     if (window === undefined) return [];
     if (revision < this.oldest(resource)) return undefined;

@@ -161,6 +161,8 @@ function send(response: ServerResponse, answered: Answer): void {
     response.setHeader(name, typeof value === 'string' ? value : [...value]);
   }
   response.statusMessage = STATUS_CODES[code] ?? '';
-  response.writeHead(code, { 'Content-Type': contentType, 'Content-Length': Buffer.byteLength(body) });
-  response.end(body);
+  // Bytes and not text: a text would be joined with the head, and a list is half a megabyte.
+  const bytes = Buffer.from(body);
+  response.writeHead(code, { 'Content-Type': contentType, 'Content-Length': bytes.length });
+  response.end(bytes);
 }

@@ -2,6 +2,7 @@ import type { Clock, Random } from '../clock.ts';
 import type { KubeObject } from '../kube/api.ts';
 import type { Target } from './core.ts';
 import { inVersion } from './form.ts';
+import type { Change } from './history.ts';
 import { deepFreeze } from './json.ts';
 import { apiVersionOf, kindKey } from './kind.ts';
 import { selectorOf } from './read.ts';
@@ -170,7 +171,7 @@ class Stream {
     for (const object of items as readonly KubeObject[]) this.#sink.event({ type: 'ADDED', object });
   }
 
-  #send(commit: Commit): void {
+  #send(commit: Change): void {
     if (!this.#open || commit.resourceVersion <= this.#revision) return;
     if (kindKey(commit.resource) !== kindKey(this.#target.resource)) return;
     const { namespace } = this.#target.request;
@@ -181,7 +182,7 @@ class Stream {
   }
 
   /** An object that leaves the selection is DELETED to this watcher, one that enters it is ADDED. */
-  #select(commit: Commit): StreamEvent | undefined {
+  #select(commit: Change): StreamEvent | undefined {
     const { type, object, previous } = commit;
     const selects = this.#selector;
     if (selects === undefined) return { type, object };

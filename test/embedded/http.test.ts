@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { seededRandom, systemClock } from '../../src/clock.ts';
+import { staticTokenCluster } from '../../src/kube/auth/static-token.ts';
+import { createKubeApi } from '../../src/kube/client.ts';
 import { CONFIG_MAPS, configMap, WIDGETS, widget } from './_api.ts';
 import { handClock } from './_clock.ts';
-import { type Served, serveApi } from './_server.ts';
+import { type Served, serveApi, TOKEN } from './_server.ts';
 
 const MAPS = '/api/v1/namespaces/ns/configmaps';
 const WIDGET_PATH = '/apis/g.dev/v1/namespaces/ns/widgets';
@@ -362,6 +365,18 @@ describe('the server', () => {
     fault = undefined;
     expect((await other.send('GET', `${MAPS}/before`)).status).toBe(404);
     expect((await other.send('GET', `${MAPS}/after`)).status).toBe(200);
+    await other.server.close();
+  });
+
+  it('leaves a client without an answer at once when it is cut off after the write', async () => {
+    const other = await serveApi({ fault: ({ verb }) => (verb === 'create' ? { cut: 'after' } : undefined) });
+    const cluster = staticTokenCluster({ server: other.server.url, ca: other.server.caPem, token: TOKEN });
+    const client = createKubeApi({ cluster, clock: systemClock, random: seededRandom(1) });
+    const written = await client.create(CONFIG_MAPS, 'ns', configMap('cut'));
+    // The connection's own end and no deadline of the client's.
+    expect(written).toEqual({ kind: 'unknown', message: expect.stringContaining('ECONNRESET') });
+    expect((await client.get(CONFIG_MAPS, { namespace: 'ns', name: 'cut' })).kind).toBe('ok');
+    client.close();
     await other.server.close();
   });
 

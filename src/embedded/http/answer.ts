@@ -37,13 +37,14 @@ export function answerOf(
   if (code >= 300 || body.kind === 'Status' || target === undefined)
     return { ...jsonAnswer(code, body), ...headers };
   const text = shaped(target, body, form, included, now);
-  return { code, contentType: 'application/json', body: `${text}\n`, ...headers };
+  return { code, contentType: 'application/json', body: text, ...headers };
 }
 
 function warningHeader(text: string): string {
   return `299 - "${text.replace(/["\\]/g, '\\$&')}"`;
 }
 
+/** The text of an answer, its line's end included. */
 function shaped(target: Target, body: KubeObject, form: Form, included: Included, now: number): string {
   const { kind, request } = target;
   const { custom } = kind.traits;
@@ -55,26 +56,22 @@ function shaped(target: Target, body: KubeObject, form: Form, included: Included
         `you requested PartialObjectMetadataList, but the requested object is not a list (${goType(target, '')})`,
       );
     }
-    return objectText(target, body, form, included, now);
+    return `${objectText(target, body, form, included, now)}\n`;
   }
   const items = list(body['items']) as readonly KubeObject[];
   switch (form) {
     case 'json':
       return listJson(body, items, custom);
     case 'Table':
-      return JSON.stringify(tableOf(target, items, body.metadata, included, now));
+      return `${JSON.stringify(tableOf(target, items, body.metadata, included, now))}\n`;
     case 'PartialObjectMetadata':
       throw notAcceptable(
         `you requested PartialObjectMetadata, but the requested object is a list (${goType(target, 'List')})`,
       );
     case 'PartialObjectMetadataList': {
       const { metadata } = body;
-      return JSON.stringify({
-        kind: form,
-        apiVersion: 'meta.k8s.io/v1',
-        metadata,
-        items: items.map(partial),
-      });
+      const shown = { kind: form, apiVersion: 'meta.k8s.io/v1', metadata, items: items.map(partial) };
+      return `${JSON.stringify(shown)}\n`;
     }
   }
 }

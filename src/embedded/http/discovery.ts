@@ -1,3 +1,4 @@
+import type { Resource } from '../../kube/api.ts';
 import { apiVersionOf, type Kind, type KindVersion } from '../kind.ts';
 import type { EmbeddedStore } from '../store.ts';
 import { compareVersions } from '../version-order.ts';
@@ -43,9 +44,21 @@ export function groupVersions(store: EmbeddedStore): ReadonlyMap<string, Readonl
   return new Map([...groups].map(([group, names]) => [group, new Set(names.toSorted(compareVersions))]));
 }
 
+/** Whether there is anything under this version of a group. Asked at every request, so that nothing is made for it. */
+export function isServed(store: EmbeddedStore, { group, version }: GroupVersion): boolean {
+  if (group === REVIEWS.group && version === REVIEWS.version) return true;
+  return store
+    .kinds()
+    .some(
+      ({ resource, versions }) => resource.group === group && versions.some(({ name }) => name === version),
+    );
+}
+
+type GroupVersion = Pick<Resource, 'group' | 'version'>;
+
 /** The resources of one version of a group; `undefined` when it is not served. */
 export function resourceList(store: EmbeddedStore, group: string, version: string): unknown {
-  if (groupVersions(store).get(group)?.has(version) !== true) return undefined;
+  if (!isServed(store, { group, version })) return undefined;
   const resources = store
     .kinds()
     .filter((kind) => kind.resource.group === group)

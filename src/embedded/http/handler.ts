@@ -6,7 +6,7 @@ import type { StoreRequest } from '../types.ts';
 import { about } from './about.ts';
 import { formOf } from './accept.ts';
 import { type Answer, answerOf, jsonAnswer, NOT_FOUND } from './answer.ts';
-import { groupVersions } from './discovery.ts';
+import { isServed } from './discovery.ts';
 import { ANONYMOUS, authorize } from './forbidden.ts';
 import { parseJson, parseObject, patchTypeOf, readBytes } from './media.ts';
 import { parsePath, type Route } from './path.ts';
@@ -98,7 +98,7 @@ export async function answer(
 /** The paths that exist: by group and version, and by the scope of the kind. */
 function checkPlace(store: EmbeddedStore, route: ResourceRoute, method: string): Answer | undefined {
   const { resource, namespace, name } = route;
-  if (groupVersions(store).get(resource.group)?.has(resource.version) !== true) return NOT_FOUND;
+  if (!isServed(store, resource)) return NOT_FOUND;
   const kind = store
     .kinds()
     .find((each) => each.resource.group === resource.group && each.resource.plural === resource.plural);

@@ -3,7 +3,7 @@ import { apiVersionOf, type Kind, type KindVersion } from '../kind.ts';
 import { rootSchema } from '../registry.ts';
 import type { Schema } from '../schema/schema.ts';
 import type { EmbeddedStore } from '../store.ts';
-import { groupVersions } from './discovery.ts';
+import { groupVersions, isServed } from './discovery.ts';
 
 /** OpenAPI v3, as far as kubectl reads it: the fields of each kind, and that writes take `fieldValidation`. */
 
@@ -25,7 +25,7 @@ export function hashOf(text: string): string {
 
 /** The document of one version of a group; `undefined` when it is not served. */
 export function openApiDocument(store: EmbeddedStore, group: string, version: string): unknown {
-  if (groupVersions(store).get(group)?.has(version) !== true) return undefined;
+  if (!isServed(store, { group, version })) return undefined;
   const served = store
     .kinds()
     .filter(({ resource }) => resource.group === group)

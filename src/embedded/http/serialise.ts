@@ -23,9 +23,17 @@ export function objectJson(object: KubeObject, custom: boolean): string {
   return `{${head},${fieldsOf(object)}}`;
 }
 
-/** A list. Items of the built-in kinds come without kind and apiVersion. */
+/** A list and the line's end. Items of the built-in kinds come without kind and apiVersion. */
 export function listJson(list: KubeObject, items: readonly KubeObject[], custom: boolean): string {
-  const head = `"kind":${JSON.stringify(list.kind)},"apiVersion":${JSON.stringify(list.apiVersion)}`;
-  const texts = items.map((item) => (custom ? objectJson(item, true) : `{${fieldsOf(item)}}`));
-  return `{${head},"metadata":${JSON.stringify(list.metadata)},"items":[${texts.join(',')}]}`;
+  const { kind, apiVersion, metadata } = list;
+  const parts = ['{"kind":', JSON.stringify(kind), ',"apiVersion":', JSON.stringify(apiVersion)];
+  parts.push(',"metadata":', JSON.stringify(metadata), ',"items":[');
+  for (const [index, item] of items.entries()) {
+    if (index > 0) parts.push(',');
+    if (custom) parts.push(objectJson(item, true));
+    else parts.push('{', fieldsOf(item), '}');
+  }
+  parts.push(']}\n');
+  // One join makes one flat text; a template around a joined list would be copied once more when it is sent.
+  return parts.join('');
 }

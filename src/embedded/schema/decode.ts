@@ -1,4 +1,4 @@
-import { isRecord } from '../json.ts';
+import { isRecord, type Json } from '../json.ts';
 import { fieldSchema, type Schema } from './schema.ts';
 import { parseMicroTime, parseTime } from './time.ts';
 
@@ -24,35 +24,48 @@ function search(
       problem.timed ??
       `json: cannot unmarshal ${problem.came} into Go struct field ${root}.${path} of type ${problem.wanted}`
     );
-  if (Array.isArray(value)) {
-    const { items } = schema;
-    if (items === undefined) return undefined;
-    const before = Array.isArray(old) ? old : [];
-    return first(value.length, (index) => search(items, value[index], before[index], root, path));
+  if (Array.isArray(value)) return searchItems(schema, value, old, root, path);
+  return isRecord(value) ? searchFields(schema, value, old, root, path) : undefined;
+}
+
+function searchItems(
+  { items }: Schema,
+  value: readonly unknown[],
+  old: unknown,
+  root: string,
+  path: string,
+): string | undefined {
+  if (items === undefined) return undefined;
+  const before = Array.isArray(old) ? old : [];
+  for (const [index, element] of value.entries()) {
+    const found = search(items, element, before[index], root, path);
+    if (found !== undefined) return found;
   }
-  if (!isRecord(value)) return undefined;
+  return undefined;
+}
+
+function searchFields(
+  schema: Schema,
+  value: Json,
+  old: unknown,
+  root: string,
+  path: string,
+): string | undefined {
   const before = isRecord(old) ? old : {};
-  const keys = Object.keys(value);
   const mapped = schema.properties === undefined;
-  return first(keys.length, (index) => {
-    const key = keys[index] ?? '';
+  for (const key of Object.keys(value)) {
     const known = fieldSchema(schema, key);
+    if (known === undefined || value[key] === before[key]) continue;
     // Go names the map, not its key.
     const inner = mapped ? path : join(path, key);
-    return known === undefined ? undefined : search(known, value[key], before[key], root, inner);
-  });
+    const found = search(known, value[key], before[key], root, inner);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 function join(path: string, key: string): string {
   return path === '' ? key : `${path}.${key}`;
-}
-
-function first(length: number, find: (index: number) => string | undefined): string | undefined {
-  for (let index = 0; index < length; index += 1) {
-    const found = find(index);
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }
 
 interface Mismatch {
@@ -71,6 +84,15 @@ const GO_TYPES: Readonly<Record<string, string>> = {
   object: 'map[string]interface {}',
 };
 
+/** What `jsonType` calls a value of a schema's type. */
+const JSON_TYPES: Readonly<Record<string, string>> = {
+  string: 'string',
+  number: 'number',
+  boolean: 'bool',
+  array: 'array',
+  object: 'object',
+};
+
 function mismatch(schema: Schema, value: unknown): Mismatch | undefined {
   const came = jsonType(value);
   if (schema['x-kubernetes-int-or-string'] === true) {
@@ -83,10 +105,7 @@ function mismatch(schema: Schema, value: unknown): Mismatch | undefined {
     if (came !== 'number') return { came, wanted };
     return Number.isInteger(value) ? undefined : { came: `number ${value}`, wanted };
   }
-  const fits = { string: 'string', number: 'number', boolean: 'bool', array: 'array', object: 'object' }[
-    type
-  ];
-  if (fits !== came) return { came, wanted };
+  if (JSON_TYPES[type] !== came) return { came, wanted };
   return typeof value === 'string' ? timeMismatch(schema, value) : undefined;
 }
 
