@@ -227,7 +227,8 @@ const withdrawnFirst: Check = ({ write, before }) => {
 
 /** P20: no write on what the platform is about to hand out while somebody waits for it. */
 const quiet: Check = ({ write, sight }) => {
-  if (!isService(write) || write.verb === 'create' || write.slot === undefined || !sight.unsettled) return undefined;
+  if (!isService(write) || write.verb === 'create' || write.slot === undefined || !sight.unsettled)
+    return undefined;
   return nextPick(sight) === write.slot
     ? `${write.verb} of ${write.object}, the next to be handed out, while a claim is on its way`
     : undefined;

@@ -119,9 +119,15 @@ function slotWaiting(review: Review, instance: Instance): readonly Waiting[] {
   return [same ?? entry(review, slot, trouble.cause, attempt(trouble.cause, desired, observed))];
 }
 
-/** Nothing stands, or only parts that nobody can be handed; what the ledger holds is ours to finish. */
-function isUnmade({ observed }: Review, { slot, exists, anchor }: Instance): boolean {
-  return !exists || (anchor === undefined && !observed.memory.ledger.some((one) => one.slot === slot));
+/**
+ * Nothing stands, or only parts that nobody can be handed, or whoever began to make it has not had its time yet. What the
+ * ledger holds is ours to finish.
+ */
+function isUnmade({ observed, prior, now }: Review, { slot, exists, anchor, absent }: Instance): boolean {
+  if (!exists) return true;
+  const begun = find(prior, { slot, cause: 'missing', revision: '' });
+  if (absent && begun !== undefined && isHeld(begun, now)) return true;
+  return anchor === undefined && !observed.memory.ledger.some((one) => one.slot === slot);
 }
 
 /** A release is over when the instance is ready again, not when its last trace is wiped off. */

@@ -48,7 +48,7 @@ export function requestsOf(slot: WorkableSlot, action: SlotAction, pass: string)
     case 'return':
       return putBack(slot);
     case 'relabel':
-      return [...relabelParts(slot), ...relabelServices(slot)];
+      return relabel(slot);
     case 'nudge':
       return nudge(slot, pass);
     case 'remove':
@@ -97,7 +97,7 @@ function empty(slot: WorkableSlot): readonly Request[] {
     (name) => parts[name],
   );
   return [
-    ...stillWithheld(slot),
+    ...anchorAsSeen(slot),
     ...deleteDeployment(parts.deployment),
     ...configMaps.flatMap(deleteConfigMap),
   ];
@@ -107,7 +107,7 @@ function empty(slot: WorkableSlot): readonly Request[] {
  * The anchor is read before the parts: one that was taken over and handed back in between is no longer ours to clear. A patch
  * that only tests changes nothing; whoever takes the slot over after it writes on the parts first, and the deletes fail.
  */
-function stillWithheld({ parts }: WorkableSlot): readonly Request[] {
+function anchorAsSeen({ parts }: WorkableSlot): readonly Request[] {
   const anchor = parts.externalService;
   return anchor === undefined ? [] : [patch(anchor, [])];
 }
@@ -163,8 +163,14 @@ function relabelParts({ parts, source }: WorkableSlot): readonly Request[] {
     );
 }
 
-function relabelServices(slot: WorkableSlot): readonly Request[] {
-  return [...renewService(slot, 'internalService'), ...renewService(slot, 'externalService')];
+/** The anchor first: after a claim its write fails, and nothing else of the user's instance is written on. */
+function relabel(slot: WorkableSlot): readonly Request[] {
+  const anchor = renewService(slot, 'externalService');
+  return [
+    ...(anchor.length > 0 ? anchor : anchorAsSeen(slot)),
+    ...renewService(slot, 'internalService'),
+    ...relabelParts(slot),
+  ];
 }
 
 function renewService(slot: WorkableSlot, name: 'internalService' | 'externalService'): readonly Request[] {
@@ -218,7 +224,7 @@ function remove(slot: WorkableSlot): readonly Request[] {
   const { parts } = slot;
   const anchor = parts.externalService;
   return [
-    ...stillWithheld(slot),
+    ...anchorAsSeen(slot),
     ...deleteDeployment(parts.deployment),
     ...[parts.internalService].flatMap(deleteService),
     ...CONFIG_MAP_PARTS.flatMap((name) => deleteConfigMap(parts[name])),

@@ -106,8 +106,11 @@ function poolObservation(input: PoolInput): Observation {
   const { snapshot } = arranged;
   const template = want(input);
   const views = template.source === undefined ? [] : viewsOf(input, template.source, template);
-  const leftovers = template.source === undefined ? [] : leftoversOf(views);
-  const instances = views.map(instanceOf);
+  const leftovers = leftoversOf(snapshot, source.metadata.uid ?? '', warmPool?.ref.uid);
+  // A slot of which only a left-over stands is empty, and stays so until that is gone.
+  const instances = views
+    .filter(({ parts }) => !leftovers.some((left) => Object.values(parts).includes(left)))
+    .map(instanceOf);
   const { name, generation = 0 } = source.metadata;
   const desired: Desired = {
     replicas: template.source?.spec.minInstances ?? rawReplicas(source),
@@ -122,11 +125,11 @@ function poolObservation(input: PoolInput): Observation {
     now: snapshot.now,
     desired,
     observed: {
-      instances: instances.filter(({ slot }) => !leftovers.some((l) => l.slot === slot)),
+      instances,
       memory: warmPool?.memory ?? NO_MEMORY,
       operator,
       quiet: isQuiet(snapshot, name, operator.alive),
-      leftovers: leftovers.flatMap((l) => l.objects.map((o) => `${o.kind}/${o.metadata.name}`)),
+      leftovers: leftovers.map((left) => `${left.kind}/${left.metadata.name}`),
       quotas: quotaFingerprint(snapshot.quotas),
       // Of a definition that does not parse (or a namespace that may not be read) the slots are not known.
       ...(template.source === undefined ? { unreadable: true } : {}),
@@ -134,13 +137,7 @@ function poolObservation(input: PoolInput): Observation {
     policy: warmPool?.policy ?? defaultPolicy(input.options.mode),
     warmPool: warmPool?.ref,
     source: reference(source),
-    requestsFor: (action, pass) =>
-      requestsFor(
-        action,
-        pass,
-        bySlot,
-        leftovers.flatMap((l) => l.objects),
-      ),
+    requestsFor: (action, pass) => requestsFor(action, pass, bySlot, leftovers),
   };
 }
 
