@@ -1,0 +1,73 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { z } from 'zod';
+import { TerminalError } from '../errors.ts';
+
+/** The name of our extension in a kubeconfig's context. kubectl keeps what it does not know. */
+const EXTENSION = 'everwarm.dev';
+
+/** What a kubeconfig may say to Everwarm beside how to reach the cluster. */
+const ExtensionSchema = z.strictObject({
+  /** The mode of pools whose WarmPool names none. */
+  mode: z.enum(['observe', 'guard']).optional(),
+  /** The platform operator's settings, where no operator runs. */
+  settings: z.record(z.string(), z.unknown()).optional(),
+});
+export type KubeconfigExtension = z.infer<typeof ExtensionSchema>;
+
+const ConfigSchema = z.looseObject({
+  'current-context': z.string().optional(),
+  contexts: z
+    .array(
+      z.looseObject({
+        name: z.string(),
+        context: z
+          .looseObject({
+            extensions: z.array(z.object({ name: z.string(), extension: z.unknown() })).optional(),
+          })
+          .optional(),
+      }),
+    )
+    .optional(),
+});
+
+/** Context, cluster and user of the kubeconfig of a cluster of our own. */
+export const OWN_CONTEXT = 'everwarm';
+
+const WrittenSchema = z.looseObject({
+  contexts: z.array(z.looseObject({ context: z.looseObject({}) })),
+});
+
+/** Writes a kubeconfig of a cluster of our own, with what it says to Everwarm; nobody but its owner may read it. */
+export async function writeKubeconfig(
+  file: string,
+  text: string,
+  extension: KubeconfigExtension | undefined,
+): Promise<void> {
+  // It is JSON, which is YAML; kubectl rewrites it in its own form when it changes something.
+  const config = WrittenSchema.parse(JSON.parse(text));
+  const extensions = extension === undefined ? {} : { extensions: [{ name: EXTENSION, extension }] };
+  const contexts = config.contexts.map((one) => ({ ...one, context: { ...one.context, ...extensions } }));
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, `${JSON.stringify({ ...config, contexts }, null, 2)}\n`, { mode: 0o600 });
+}
+
+/** The name of the context in use, and what it says to Everwarm. Rejects with TerminalError when it says it wrongly. */
+export async function readExtension(
+  file: string,
+  context: string | undefined,
+): Promise<{ readonly context: string; readonly extension: KubeconfigExtension }> {
+  const { loadYaml } = await import('@kubernetes/client-node');
+  const read = ConfigSchema.safeParse(loadYaml(await readFile(file, 'utf8')));
+  const name = context ?? read.data?.['current-context'] ?? '';
+  const found = read.data?.contexts
+    ?.find((one) => one.name === name)
+    ?.context?.extensions?.find((one) => one.name === EXTENSION);
+  if (found === undefined) return { context: name, extension: {} };
+  const extension = ExtensionSchema.safeParse(found.extension);
+  if (extension.success) return { context: name, extension: extension.data };
+  const [issue] = extension.error.issues;
+  throw new TerminalError(
+    `${file}: extension ${EXTENSION} of context ${name}: ${issue?.path.map(String).join('.')} ${issue?.message}`,
+  );
+}
