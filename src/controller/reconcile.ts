@@ -25,7 +25,7 @@ export interface Result {
 }
 
 /** Between a fence and the first delete behind it: longer than the operator ever took between its list and its patch. */
-export const GRACE_MS = 2_000;
+const GRACE_MS = 2_000;
 const ROUNDS_MAX = 12;
 const CONFLICTS_MAX = 3;
 const DEADLINE_RESERVE_MS = 5_000;

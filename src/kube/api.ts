@@ -21,7 +21,7 @@ export interface OwnerReference {
   readonly blockOwnerDeletion?: boolean;
 }
 
-export interface ObjectMeta {
+interface ObjectMeta {
   readonly name: string;
   readonly namespace?: string;
   readonly uid?: string;
@@ -60,7 +60,7 @@ export type Patch =
   | { readonly type: 'json'; readonly patch: JsonPatch }
   | { readonly type: 'merge'; readonly patch: Readonly<Record<string, unknown>> };
 
-export interface Preconditions {
+interface Preconditions {
   readonly uid?: string;
   readonly resourceVersion?: string;
 }

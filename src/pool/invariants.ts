@@ -296,21 +296,27 @@ export function effortBound(slots: number): number {
 export function unconverged(truth: Truth): readonly Violation[] {
   const slots = [...truth.slots.values()];
   const isFull = slots.filter(({ noRoom }) => noRoom).length > allowedOf(truth);
-  return slots.flatMap((slot) => {
-    if (slot.claimedBy !== undefined || slot.foreign) return [];
-    if (!slot.target)
-      return slot.exists ? [{ name: 'L1', message: `surplus slot ${slot.slot} still stands` }] : [];
-    const flaws = [
-      ...(slot.complete ? [] : ['incomplete']),
-      ...(slot.ready || slot.noRoom ? [] : ['unready']),
-      ...(slot.stale && !isFull ? ['stale'] : []),
-      ...(slot.clean ? [] : ['dirty']),
-      ...(slot.withdrawn && !slot.noRoom ? ['withdrawn'] : []),
-    ];
-    return flaws.length === 0
-      ? []
-      : [{ name: 'L1', message: `slot ${slot.slot} is ${flaws.join(' and ')} in the end` }];
-  });
+  return slots
+    .filter((slot) => slot.claimedBy === undefined && !slot.foreign)
+    .map((slot) => (slot.target ? flawsOf(slot, isFull) : leftOf(slot)))
+    .filter((message) => message !== undefined)
+    .map((message) => ({ name: 'L1', message }));
+}
+
+function leftOf({ slot, exists }: Standing): string | undefined {
+  return exists ? `surplus slot ${slot} still stands` : undefined;
+}
+
+function flawsOf(slot: Standing, isFull: boolean): string | undefined {
+  const flaws = Object.entries({
+    incomplete: !slot.complete,
+    unready: !slot.ready && !slot.noRoom,
+    stale: slot.stale && !isFull,
+    dirty: !slot.clean,
+    withdrawn: slot.withdrawn && !slot.noRoom,
+  }).filter(([, isSo]) => isSo);
+  if (flaws.length === 0) return undefined;
+  return `slot ${slot.slot} is ${flaws.map(([flaw]) => flaw).join(' and ')} in the end`;
 }
 
 /** How many unclaimed instances may be away at once; as `budget.ts` says it, said again. */

@@ -9,11 +9,11 @@ import {
 } from './types.ts';
 
 /** Beside a running operator nobody races its own creation: it has the first word for this long. */
-export const SETTLING_MS = 15_000;
+const SETTLING_MS = 15_000;
 /** An empty slot is filled beside a running operator only after it was missing for this long. */
-export const MISSING_MS = 10_000;
+const MISSING_MS = 10_000;
 /** A slot that its user just left is the operator's to clean for this long. */
-export const DIRTY_MS = 10_000;
+const DIRTY_MS = 10_000;
 
 const RETRY_BASE_MS = 10_000;
 const RENEW_BASE_MS = 60_000;

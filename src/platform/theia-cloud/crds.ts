@@ -47,7 +47,7 @@ const AppDefinitionSpecSchema = z.looseObject({
 });
 
 /** An AppDefinition, as v1beta11 and v1beta10 have it: the later one adds `sidecars`, nothing else differs. */
-export const AppDefinitionSchema = z
+const AppDefinitionSchema = z
   .looseObject({
     apiVersion: z.enum(['theia.cloud/v1beta11', 'theia.cloud/v1beta10']),
     kind: z.literal('AppDefinition'),
@@ -69,7 +69,7 @@ export const AppDefinitionSchema = z
 export type AppDefinition = z.infer<typeof AppDefinitionSchema>;
 
 /** A Session (v1beta8). What is not named here is dropped, for its secret and its environment must not travel with it. */
-export const SessionSchema = z.object({
+const SessionSchema = z.object({
   apiVersion: z.literal('theia.cloud/v1beta8'),
   kind: z.literal('Session'),
   metadata: MetadataSchema,

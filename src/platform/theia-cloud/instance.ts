@@ -76,7 +76,7 @@ export function isGoing(object: KubeObject): boolean {
 }
 
 /** The parts a slot must have, the anchor aside. */
-export function required({ rendered, parts }: SlotView): readonly PartName[] {
+function required({ rendered, parts }: SlotView): readonly PartName[] {
   const names: PartName[] = ['internalService', 'deployment'];
   const keycloak =
     rendered === undefined ? parts.proxyConfigMap !== undefined : rendered.proxyConfigMap !== undefined;

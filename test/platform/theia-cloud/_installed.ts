@@ -10,7 +10,7 @@ import { installOperatorDeployment, RECORDED_SETTINGS } from '../../../src/simul
 import { recorded } from './_recorded.ts';
 
 export const NAMESPACE = 'theia-demo';
-export const EVERWARM = 'everwarm';
+const EVERWARM = 'everwarm';
 
 /** A cluster that holds recorded objects as they were, under the uids that this cluster gave them. */
 export interface Installed {
@@ -62,7 +62,7 @@ export async function install(objects: readonly KubeObject[], keycloak = true): 
   };
 }
 
-export function said({ request, resource, object }: Commit): string {
+function said({ request, resource, object }: Commit): string {
   const sub = request.subresource === undefined ? '' : `/${request.subresource}`;
   return `${request.verb} ${resource.plural}${sub}/${object.metadata.name}`;
 }

@@ -1,0 +1,182 @@
+import type { ScheduleOptions } from '../../src/simulator/schedule.ts';
+
+/** One change of the source that takes a protection away. `find` must match exactly once. */
+export interface Mutant {
+  readonly name: string;
+  /** What is missing, in words. */
+  readonly lacks: string;
+  readonly edits: readonly Edit[];
+  /** Names of the violations of which one must be the first to show. */
+  readonly caughtAs: readonly string[];
+  /** The weather in which it shows soonest; any by default. */
+  readonly weather?: Weather;
+}
+
+/** What is not left to chance in the schedules of a hunt. */
+export type Weather = NonNullable<ScheduleOptions['weather']>;
+
+export interface Edit {
+  readonly file: string;
+  readonly find: string | RegExp;
+  readonly replace: string;
+}
+
+const BUDGET = 'src/pool/budget.ts';
+const ACT = 'src/controller/act.ts';
+const INSTANCE = 'src/platform/theia-cloud/instance.ts';
+const NEIGHBOURS = 'src/platform/theia-cloud/neighbours.ts';
+const READ = 'src/platform/theia-cloud/read.ts';
+
+/** Nothing fails by itself, nobody but Everwarm makes instances, two at most are away. */
+const CALM: Weather = {
+  slots: 3,
+  keycloak: false,
+  maxUnavailable: 1,
+  operatorRuns: false,
+  rollsOut: false,
+  adopted: true,
+  twoPools: false,
+  keepsLimits: false,
+  readyAfterMs: 50,
+  gcLagMs: 1,
+  faults: { killBefore: 0, killAfter: 0, lostAnswer: 0, lostRequest: 0, late: 0, throttled: 0 },
+};
+const ZOMBIES: Weather = {
+  ...CALM,
+  steps: { begin: 4, work: 12, time: 3, event: 1.5, freeze: 1, thaw: 1 },
+  events: { ship: 4, setImage: 2 },
+};
+
+export const NAMED: readonly Mutant[] = [
+  {
+    name: 'nameOnly',
+    lacks: 'deletes carry nothing but a name',
+    edits: [{ file: ACT, find: /const preconditions = \{ uid,[^;]*;/, replace: 'const preconditions = {};' }],
+    caughtAs: ['P5'],
+  },
+  {
+    name: 'uidOnly',
+    lacks: 'deletes carry the uid alone, which does not change when a user comes',
+    edits: [
+      { file: ACT, find: /const preconditions = \{ uid,[^;]*;/, replace: 'const preconditions = { uid };' },
+    ],
+    caughtAs: ['P5'],
+  },
+  {
+    name: 'noLedger',
+    lacks: 'what others announced is not counted, and nothing is touched before it is forgotten',
+    edits: [
+      {
+        file: BUDGET,
+        find: /const announced =[^;]*;/,
+        replace: 'const announced: readonly LedgerEntry[] = [];',
+      },
+      {
+        file: 'src/pool/ledger.ts',
+        find: 'else if (anchor.uid === entry.anchor && anchor.pass !== entry.pass)',
+        replace: 'else if (Number.isNaN(0))',
+      },
+    ],
+    caughtAs: ['S5', 'P7', 'S3'],
+    weather: ZOMBIES,
+  },
+  {
+    name: 'ignoreClaim',
+    lacks: 'a slot that a user holds counts as free',
+    edits: [
+      {
+        file: INSTANCE,
+        find: 'const claimedBy = claimOf(view);',
+        replace: 'const claimedBy = claimOf(view) && undefined;',
+      },
+    ],
+    caughtAs: ['S1', 'S12'],
+  },
+  {
+    name: 'ensureCapacity',
+    lacks: 'what is missing is made, what is stale stays',
+    edits: [
+      { file: 'src/pool/_draft.ts', find: "if (instance.drift.length > 0) return 'stale';", replace: '' },
+    ],
+    caughtAs: ['L1', 'S3'],
+  },
+  {
+    name: 'allAtOnce',
+    lacks: 'every stale instance is replaced at once',
+    edits: [
+      { file: BUDGET, find: /return \{ budget: [^;]*;/, replace: 'return { budget: 99, places: 99 };' },
+    ],
+    caughtAs: ['S5'],
+  },
+  {
+    name: 'noQuietCheck',
+    lacks: 'the next pick is written on while a user waits for it',
+    edits: [{ file: NEIGHBOURS, find: 'if (!operatorAlive) return true;', replace: 'return true;' }],
+    caughtAs: ['P20'],
+    weather: {
+      ...CALM,
+      operatorRuns: true,
+      slowness: 5,
+      steps: { begin: 4, work: 12, time: 6, event: 3, freeze: 0, thaw: 0 },
+      events: { claim: 8, release: 6, ship: 2, retime: 2 },
+    },
+  },
+  {
+    name: 'zombieReturn',
+    lacks: 'a pass that takes a slot over does not say so on its anchor',
+    edits: [
+      {
+        file: 'src/pool/_moves.ts',
+        find: /const mine = draft\.ledger[^;]*;/,
+        replace: 'const mine = instance.withdrawn !== undefined;',
+      },
+    ],
+    caughtAs: ['S3', 'P7'],
+    weather: ZOMBIES,
+  },
+  {
+    name: 'tornRead',
+    lacks: 'Sessions are read before what they hold',
+    edits: [
+      {
+        file: READ,
+        find: '  const services = await reader.list(SERVICES, { namespace });',
+        replace:
+          '  const early = await readSessions(reader, namespace, []);\n  const services = await reader.list(SERVICES, { namespace });',
+      },
+      {
+        file: READ,
+        find: /const sessions = await readSessions\(reader, namespace, \[[^;]*;/,
+        replace: 'const sessions = early;',
+      },
+    ],
+    caughtAs: ['P2'],
+  },
+  {
+    name: 'neverDeadlock',
+    lacks: 'a full cluster holds its own cure back',
+    edits: [{ file: BUDGET, find: /const onlyNoRoom =[^;]*;/, replace: 'const onlyNoRoom = false;' }],
+    caughtAs: ['L1'],
+    weather: { ...CALM, slots: 4, keepsLimits: true, events: { ship: 2, room: 3, scale: 1 } },
+  },
+];
+
+/** One mutant for each guard of each request in `text`: a `test`, a uid or a resourceVersion that is left out. */
+export function guardMutants(file: string, text: string): readonly Mutant[] {
+  const mutants: Mutant[] = [];
+  const add = (at: number, length: number, lacks: string) => {
+    const line = text.slice(0, at).split('\n').length;
+    mutants.push({
+      name: `${file.split('/').at(-1)}:${line} ${lacks}`,
+      lacks,
+      edits: [{ file, find: text, replace: text.slice(0, at) + text.slice(at + length) }],
+      caughtAs: ['P5', 'P19'],
+    });
+  };
+  for (const found of text.matchAll(/\{ op: 'test'[^}]*\},\s*/g)) add(found.index, found[0].length, 'test');
+  for (const literal of text.matchAll(/\{[^{}]*verb: '(?:delete|patch)'[^{}]*\}/g)) {
+    const guards = literal[0].matchAll(/\b(uid|resourceVersion)(?:: [\w.]+)?,\s*/g);
+    for (const guard of guards) add(literal.index + guard.index, guard[0].length, guard[1] ?? '');
+  }
+  return mutants;
+}
