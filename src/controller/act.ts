@@ -26,7 +26,7 @@ export interface ActInput {
 }
 
 /** Actions after which the pool is worth another look at once. The others wait for the world. */
-const MOVES_ON: ReadonlySet<string> = new Set(['withdraw', 'return', 'touch']);
+const MOVES_ON: ReadonlySet<string> = new Set(['withdraw', 'return', 'touch', 'remove']);
 
 /** Carries out a plan, one guarded request at a time. A refused create ends the creates of this pass, not the others. */
 export async function act(input: ActInput): Promise<ActResult> {

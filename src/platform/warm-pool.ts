@@ -15,6 +15,7 @@ const API_VERSION = 'everwarm.dev/v1alpha1';
 /** Annotations of ours, on anchors and on the WarmPool. */
 export const BUILDING_ANNOTATION = 'everwarm.dev/building';
 export const PASS_ANNOTATION = 'everwarm.dev/pass';
+export const EMPTIED_ANNOTATION = 'everwarm.dev/emptied';
 export const REFRESH_ANNOTATION = 'everwarm.dev/refresh';
 export const NUDGE_ANNOTATION = 'everwarm.dev/nudge';
 /** Labels of ours, on parts: the revision they were rendered for, the pass that took them over. */

@@ -43,7 +43,14 @@ const PARTS: readonly InstancePart[] = [
 const pick = <T>(choices: readonly T[], random: Random): T | undefined =>
   choices[Math.floor(random() * choices.length)];
 
-const slotIn = ({ slotsMax }: Scene, random: Random): number => 1 + Math.floor(random() * slotsMax);
+/** Mostly one that the pool wants now. */
+function slotIn({ cluster, slotsMax }: Scene, pool: string, random: Random): number {
+  const { minInstances = 0 } = (cluster.admin.find(APP_DEFINITIONS_V1BETA11, pool)?.['spec'] ?? {}) as {
+    minInstances?: number;
+  };
+  const among = random() < 0.85 && minInstances > 0 ? minInstances : slotsMax;
+  return 1 + Math.floor(random() * among);
+}
 
 function change(scene: Scene, pool: string, spec: Readonly<Record<string, unknown>>): string {
   scene.people.changePool(pool, spec);
@@ -96,7 +103,7 @@ const HAPPENINGS: Readonly<Record<string, Happening>> = {
     change(scene, pool, { timeout: 60 + Math.floor(random() * 1_000) }),
   ),
   deletePart: (scene, pool, random) => {
-    const slot = slotIn(scene, random);
+    const slot = slotIn(scene, pool, random);
     const part = pick(PARTS, random) ?? 'deployment';
     return scene.people.deletePart(pool, slot, part) ? `${part} of ${pool} ${slot} is deleted` : undefined;
   },
@@ -105,7 +112,7 @@ const HAPPENINGS: Readonly<Record<string, Happening>> = {
     return pod !== undefined && cluster.admin.remove(PODS, pod) ? `pod ${pod} is deleted` : undefined;
   },
   setImage: (scene, pool, random) => {
-    const slot = slotIn(scene, random);
+    const slot = slotIn(scene, pool, random);
     const image = pick(IMAGES, random) ?? '';
     const containers = containersOf(scene.people.part(pool, slot, 'deployment')).map((container) =>
       container['name'] === pool ? { ...container, image } : container,
@@ -113,14 +120,14 @@ const HAPPENINGS: Readonly<Record<string, Happening>> = {
     return edit(scene, pool, slot, 'deployment', { spec: { template: { spec: { containers } } } });
   },
   stop: (scene, pool, random) =>
-    edit(scene, pool, slotIn(scene, random), 'deployment', { spec: { replicas: 0 } }),
+    edit(scene, pool, slotIn(scene, pool, random), 'deployment', { spec: { replicas: 0 } }),
   unlabel: (scene, pool, random) => {
     const label = { 'theia-cloud.io/appdefinition-generation': null };
     const part = pick(['deployment', 'proxyConfigMap', 'emailConfigMap'] as const, random) ?? 'deployment';
-    return edit(scene, pool, slotIn(scene, random), part, { metadata: { labels: label } });
+    return edit(scene, pool, slotIn(scene, pool, random), part, { metadata: { labels: label } });
   },
   editProxy: (scene, pool, random) =>
-    edit(scene, pool, slotIn(scene, random), 'proxyConfigMap', {
+    edit(scene, pool, slotIn(scene, pool, random), 'proxyConfigMap', {
       data: { 'oauth2-proxy.cfg': `# ${HAND_MARK}` },
     }),
   operator: ({ operator }, _pool, random) => {
@@ -171,7 +178,7 @@ const HAPPENINGS: Readonly<Record<string, Happening>> = {
     return `${image} crashes from now on`;
   },
   foreign: (scene, pool, random) => {
-    const slot = slotIn(scene, random);
+    const slot = slotIn(scene, pool, random);
     const name = scene.people.part(pool, slot, 'internalService')?.metadata.name;
     if (name === undefined) return undefined;
     scene.people.deletePart(pool, slot, 'internalService');

@@ -211,7 +211,11 @@ class Run {
         return this.#clock.settle();
       }
       case 'freeze': {
-        const at = this.#live.findIndex(({ pending }) => pending !== undefined);
+        // Who sleeps before a write is the more dangerous.
+        const writes = random() < 0.8;
+        const at = this.#live.findIndex(
+          ({ pending }) => pending !== undefined && (pending.isWrite || !writes),
+        );
         for (const pass of at < 0 ? [] : this.#live.splice(at, 1)) {
           this.#note(`${pass.name} is frozen before ${pass.pending?.name}`);
           this.#frozen.push(pass);
@@ -250,6 +254,8 @@ class Run {
     const burst = random() < 0.6 ? 1 + Math.floor(random() * 3) : 1 + Math.floor(random() * BURST_MAX);
     for (let at = 0; at < burst && pass?.pending !== undefined && !this.isBroken(); at += 1) {
       await this.#goOn(pass, random);
+      // Between the look and the write is where the others matter most.
+      if (pass.pending?.isWrite === true && random() < 0.2) break;
     }
     this.#forgetOver();
   }

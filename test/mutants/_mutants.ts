@@ -77,8 +77,13 @@ export const NAMED: readonly Mutant[] = [
         replace: 'else if (Number.isNaN(0))',
       },
     ],
-    caughtAs: ['S5', 'P7', 'S3'],
-    weather: ZOMBIES,
+    caughtAs: ['S5'],
+    weather: {
+      ...ZOMBIES,
+      slots: 2,
+      steps: { begin: 4, work: 12, time: 2, event: 4, freeze: 2, thaw: 2 },
+      events: { setImage: 1 },
+    },
   },
   {
     name: 'ignoreClaim',

@@ -152,6 +152,15 @@ it('a slot that the operator is just making counts as missing until its anchor s
   expect(waitsFor([instance('1')], { ...alive, waiting: [prior] })).toEqual([]);
 });
 
+it('a slot that the operator began to make is its to finish for ten seconds, also when the anchor stands first', () => {
+  const half = instance('1', { absent: true, phase: 'pending' });
+  const its = { ...alive, waiting: [waiting('1', 'missing', { since: NOW - 9 * SECOND })] };
+  expect(waitsFor([half], its)).toEqual(its.waiting);
+  expect(waitsFor([half], { ...its, now: NOW + SECOND })).toEqual([]);
+  expect(waitsFor([instance('1', { phase: 'pending' })], its)).toEqual([]);
+  expect(waitsFor([half], alive)).toEqual([]);
+});
+
 it('a slot without an anchor that we withdrew is ours to finish, and not missing', () => {
   const half = anchorless('1', { absent: true, phase: 'pending' });
   expect(waitsFor([half], { ...alive, ledger: [entry('1')] })).toEqual([]);

@@ -4,6 +4,7 @@ import type { Action, Revision } from '../../pool/types.ts';
 import type { Request } from '../platform.ts';
 import {
   BUILDING_ANNOTATION,
+  EMPTIED_ANNOTATION,
   NUDGE_ANNOTATION,
   PASS_ANNOTATION,
   PASS_LABEL,
@@ -96,20 +97,18 @@ function empty(slot: WorkableSlot): readonly Request[] {
   const configMaps = CONFIG_MAP_PARTS.filter((name) => drift.has(name) || used(name)).map(
     (name) => parts[name],
   );
-  return [
-    ...anchorAsSeen(slot),
-    ...deleteDeployment(parts.deployment),
-    ...configMaps.flatMap(deleteConfigMap),
-  ];
+  return [...clearing(slot), ...deleteDeployment(parts.deployment), ...configMaps.flatMap(deleteConfigMap)];
 }
 
 /**
- * The anchor is read before the parts: one that was taken over and handed back in between is no longer ours to clear. A patch
- * that only tests changes nothing; whoever takes the slot over after it writes on the parts first, and the deletes fail.
+ * Nothing goes but after a write on the anchor. It fails when the slot was taken over and handed back since the look, for the
+ * anchor is read before the parts; and it makes the return of another pass fail that saw the slot before it was cleared.
  */
-function anchorAsSeen({ parts }: WorkableSlot): readonly Request[] {
+function clearing({ parts }: WorkableSlot): readonly Request[] {
   const anchor = parts.externalService;
-  return anchor === undefined ? [] : [patch(anchor, [])];
+  if (anchor === undefined) return [];
+  // Another value each time: a patch that changes nothing moves no resourceVersion.
+  return [patch(anchor, annotate(anchor, { [EMPTIED_ANNOTATION]: anchor.metadata.resourceVersion ?? '' }))];
 }
 
 /** The internal Service first, for it keeps the operator from making the external one; that one last, and withheld. */
@@ -139,15 +138,15 @@ function putBack(slot: WorkableSlot): readonly Request[] {
   if (anchor === undefined) return [];
   const at = (anchor.metadata.ownerReferences ?? []).findIndex(({ uid }) => uid === warmPool.ref.uid);
   if (at < 0) return [];
-  const hasMark = anchor.metadata.annotations?.[BUILDING_ANNOTATION] !== undefined;
+  const marks = [BUILDING_ANNOTATION, EMPTIED_ANNOTATION].filter(
+    (mark) => anchor.metadata.annotations?.[mark] !== undefined,
+  );
   return [
     ...relabelParts(slot),
     ...renewService(slot, 'internalService'),
     patch(anchor, [
       { op: 'remove', path: `/metadata/ownerReferences/${at}` },
-      ...(hasMark
-        ? [{ op: 'remove' as const, path: `/metadata/annotations/${escaped(BUILDING_ANNOTATION)}` }]
-        : []),
+      ...marks.map((mark) => ({ op: 'remove' as const, path: `/metadata/annotations/${escaped(mark)}` })),
       ...serviceRenewal(slot, 'externalService'),
     ]),
   ];
@@ -165,9 +164,11 @@ function relabelParts({ parts, source }: WorkableSlot): readonly Request[] {
 
 /** The anchor first: after a claim its write fails, and nothing else of the user's instance is written on. */
 function relabel(slot: WorkableSlot): readonly Request[] {
-  const anchor = renewService(slot, 'externalService');
+  const { externalService } = slot.parts;
+  const renewal = renewService(slot, 'externalService');
+  const asSeen = externalService === undefined ? [] : [patch(externalService, [])];
   return [
-    ...(anchor.length > 0 ? anchor : anchorAsSeen(slot)),
+    ...(renewal.length > 0 ? renewal : asSeen),
     ...renewService(slot, 'internalService'),
     ...relabelParts(slot),
   ];
@@ -219,17 +220,17 @@ function nudge({ parts }: WorkableSlot, pass: string): readonly Request[] {
     : [patch(deployment, annotate(deployment, { [NUDGE_ANNOTATION]: pass }))];
 }
 
-/** A surplus slot, withdrawn before. The anchor goes last: as long as it stands, the slot is withheld. */
+/** A surplus slot, withdrawn before. The anchor goes last, in a round of its own: as long as it stands, the slot is withheld. */
 function remove(slot: WorkableSlot): readonly Request[] {
   const { parts } = slot;
-  const anchor = parts.externalService;
-  return [
-    ...anchorAsSeen(slot),
+  const others = [
     ...deleteDeployment(parts.deployment),
     ...[parts.internalService].flatMap(deleteService),
     ...CONFIG_MAP_PARTS.flatMap((name) => deleteConfigMap(parts[name])),
-    ...(anchor === undefined || isGoing(anchor) ? [] : [deleteAnchor(anchor)]),
   ];
+  if (others.length > 0) return [...clearing(slot), ...others];
+  const anchor = parts.externalService;
+  return anchor === undefined || isGoing(anchor) ? [] : [deleteAnchor(anchor)];
 }
 
 function deleteAnchor(service: KubeObject): Request {
