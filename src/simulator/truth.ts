@@ -20,6 +20,13 @@ export const HAND_MARK = 'edited by hand';
 const LABEL = 'theia-cloud.io/appdefinition-generation';
 const CLAIM_LABELS = ['theia-cloud.io/user', 'theia-cloud.io/session', 'theia-cloud.io/session-uuid'];
 
+/** Kinds of which a truth is made. */
+const TOLD_FROM: ReadonlySet<string> = new Set(
+  [APP_DEFINITIONS_V1BETA11, WARM_POOLS, SESSIONS, SERVICES, DEPLOYMENTS, CONFIG_MAPS, PODS, NAMESPACES].map(
+    ({ plural }) => plural,
+  ),
+);
+
 type Objects = ReadonlyMap<string, KubeObject>;
 
 /** The world as it is, told from the committed objects alone: nothing of what Everwarm believes goes into it. */
@@ -57,14 +64,20 @@ export function createTruthReader(): TruthReader {
     kinds.set(plural, fresh);
     return fresh;
   };
+  const known = new Map<string, Truth>();
   const reader: TruthReader = {
     apply: ({ type, resource, object }) => {
+      if (TOLD_FROM.has(resource.plural)) known.clear();
       const objects = of(resource);
       if (type === 'DELETED') objects.delete(object.metadata.name);
       else objects.set(object.metadata.name, object);
     },
     pools: () => [...of(APP_DEFINITIONS_V1BETA11).keys()],
-    truth: (pool) => truthOf(pool, of),
+    truth: (pool) => {
+      const truth = known.get(pool) ?? truthOf(pool, of);
+      known.set(pool, truth);
+      return truth;
+    },
     truthOf: (pool, read) => truthOf(pool, (resource) => read.get(resource.plural) ?? of(resource)),
     snapshot: (plural) => new Map(of({ plural })),
     slotOf: (name) => slotNamed(name, of(APP_DEFINITIONS_V1BETA11)),

@@ -25,6 +25,7 @@ const BUDGET = 'src/pool/budget.ts';
 const ACT = 'src/controller/act.ts';
 const INSTANCE = 'src/platform/theia-cloud/instance.ts';
 const NEIGHBOURS = 'src/platform/theia-cloud/neighbours.ts';
+const REQUESTS = 'src/platform/theia-cloud/requests.ts';
 const READ = 'src/platform/theia-cloud/read.ts';
 
 /** Nothing fails by itself, nobody but Everwarm makes instances, two at most are away. */
@@ -128,12 +129,17 @@ export const NAMED: readonly Mutant[] = [
   },
   {
     name: 'zombieReturn',
-    lacks: 'a pass that takes a slot over does not say so on its anchor',
+    lacks: 'a pass that is going to destroy something does not say so on the anchor before',
     edits: [
       {
         file: 'src/pool/_moves.ts',
         find: /const mine = draft\.ledger[^;]*;/,
         replace: 'const mine = instance.withdrawn !== undefined;',
+      },
+      {
+        file: REQUESTS,
+        find: /\.\.\.clearing\(slot\), (?=\.\.\.deleteDeployment\(parts\.deployment\), \.\.\.configMaps)/,
+        replace: '',
       },
     ],
     caughtAs: ['S3', 'P7'],

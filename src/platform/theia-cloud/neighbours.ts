@@ -30,13 +30,13 @@ const QuotaSchema = z.object({
 const UNSETTLED_MAX_MS = 30_000;
 
 /** The Java operator, by its Lease. */
-export function operatorOf({ lease, now }: Snapshot): Observed['operator'] {
+export function operatorOf({ lease, leaseReadAt }: Snapshot): Observed['operator'] {
   const spec = LeaseSchema.safeParse(lease).data?.spec;
   const renewedAt = Date.parse(spec?.renewTime ?? '');
   const held = (spec?.holderIdentity ?? '') !== '';
   if (spec === undefined || !held || Number.isNaN(renewedAt)) return { alive: false, startedAt: 0 };
   const startedAt = Date.parse(spec.acquireTime ?? '');
-  const alive = renewedAt + spec.leaseDurationSeconds * 1_000 > now;
+  const alive = renewedAt + spec.leaseDurationSeconds * 1_000 > leaseReadAt;
   return { alive, startedAt: Number.isNaN(startedAt) ? 0 : startedAt };
 }
 

@@ -26,6 +26,8 @@ export interface Snapshot {
   readonly pods: readonly KubeObject[];
   readonly quotas: readonly KubeObject[];
   readonly lease: KubeObject | undefined;
+  /** The API server's clock when the Lease was read: a look may take long after it. */
+  readonly leaseReadAt: number;
   /** What of the namespace may not be read; then the rest is empty. */
   readonly forbidden?: string;
   /** By uid; those that stand as owners but were not in the list are confirmed one by one. */
@@ -57,6 +59,7 @@ const NOTHING = {
   pods: [],
   quotas: [],
   lease: undefined,
+  leaseReadAt: 0,
   sessions: new Map(),
 };
 
@@ -73,6 +76,7 @@ async function readParts(
   const waitsForQuota = hints.quota || warmPools.some(mentionsQuota);
   const quotas = waitsForQuota ? await reader.list(RESOURCE_QUOTAS, { namespace }) : [];
   const lease = await reader.get(LEASES, { namespace, name: OPERATOR_LEASE_NAME });
+  const leaseReadAt = reader.now;
   const sessions = await readSessions(reader, namespace, [...services, ...deployments]);
   return {
     now: reader.now,
@@ -82,6 +86,7 @@ async function readParts(
     pods,
     quotas,
     lease,
+    leaseReadAt,
     sessions,
   };
 }
