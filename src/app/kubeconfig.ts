@@ -48,8 +48,21 @@ export async function writeKubeconfig(
   const config = WrittenSchema.parse(JSON.parse(text));
   const extensions = extension === undefined ? {} : { extensions: [{ name: EXTENSION, extension }] };
   const contexts = config.contexts.map((one) => ({ ...one, context: { ...one.context, ...extensions } }));
-  await mkdir(dirname(file), { recursive: true });
-  await writeFile(file, `${JSON.stringify({ ...config, contexts }, null, 2)}\n`, { mode: 0o600 });
+  await place(file, `${JSON.stringify({ ...config, contexts }, null, 2)}\n`);
+}
+
+/** Makes the folder if only that is missing. A recursive mkdir never ends in a file system that refuses it, such as /proc. */
+async function place(file: string, text: string): Promise<void> {
+  try {
+    await mkdir(dirname(file)).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+    await writeFile(file, text, { mode: 0o600 });
+  } catch (error) {
+    throw new TerminalError(`the kubeconfig cannot be written: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
 }
 
 /** The name of the context in use, and what it says to Everwarm. Rejects with TerminalError when it says it wrongly. */

@@ -114,14 +114,11 @@ export function faultOf(
   now: number,
 ): ReplaceReason | undefined {
   if (!instance.target) return 'surplus';
-  if (instance.dirt !== undefined) {
-    const entry = waiting.get(`${instance.slot}/dirty`);
-    return entry === undefined || !isHeld(entry, now) ? 'dirty' : undefined;
-  }
+  if (instance.dirt !== undefined) return 'dirty';
   if (instance.drift.length > 0) return 'stale';
   if (instance.refresh) return 'refresh';
   const cause = instance.trouble?.cause;
-  if (instance.phase !== 'ready' && (cause === 'crash' || cause === 'deadline')) {
+  if (cause === 'crash' || cause === 'deadline') {
     const entry = waiting.get(`${instance.slot}/${cause}`);
     return entry !== undefined && !isHeld(entry, now) ? 'broken' : undefined;
   }
@@ -131,9 +128,4 @@ export function faultOf(
 export function isRefused({ waiting, now }: Draft, slot: string): boolean {
   const entries = [waiting.get(`${slot}/forbidden`), waiting.get(`${slot}/invalid`)];
   return entries.some((entry) => entry !== undefined && isHeld(entry, now));
-}
-
-/** Refused for its own sake, and not yet due to be tried again. */
-export function isRefusal(entry: Waiting, now: number): boolean {
-  return (entry.cause === 'forbidden' || entry.cause === 'invalid') && isHeld(entry, now);
 }

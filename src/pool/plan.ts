@@ -1,4 +1,4 @@
-import { begin, type Draft, inOrder, isRefusal } from './_draft.ts';
+import { begin, type Draft, inOrder } from './_draft.ts';
 import { moveOf } from './_moves.ts';
 import { statusOf } from './status.ts';
 import {
@@ -12,7 +12,7 @@ import {
   type Problem,
   WHOLE_POOL,
 } from './types.ts';
-import { nextDue, reviewWaiting } from './waiting.ts';
+import { isHeld, nextDue, reviewWaiting } from './waiting.ts';
 
 const ORDER: readonly ActionKind[] = [
   'discard',
@@ -37,7 +37,7 @@ export function planPool(desired: Desired, observed: Observed, policy: Policy, n
     : reviewWaiting(desired, observed, policy, now);
   const leaving = isLeaving(observed, policy);
   const settling = waiting.some((entry) => entry.cause === 'settling');
-  const refused = new Set(waiting.filter((entry) => isRefusal(entry, now)).map(({ slot }) => slot));
+  const refused = new Set(waiting.filter((entry) => isHeld(entry, now)).map(({ slot }) => slot));
   const discards = observed.leftovers
     .filter((name) => !refused.has(name))
     .map((name): Action => ({ kind: 'discard', name }));

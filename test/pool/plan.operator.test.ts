@@ -101,6 +101,13 @@ describe('beside a running operator', () => {
     expect(heldBack(planOf(pool([instance('1'), cleaned], its)))).toEqual({ 2: 'dirty' });
   });
 
+  it('one that crashes after its user left is still the operator’s for ten seconds', () => {
+    const its = { ...alive, waiting: [waiting('2', 'dirty', { since: NOW - SECOND })], ledger: [entry('2')] };
+    const plan = planOf(pool([instance('1'), troubled('2', 'crash')], its));
+    expect(plan.held).toContainEqual({ slot: '2', reason: 'dirty' });
+    expect(told(plan)).toEqual([]);
+  });
+
   it('without an operator nobody is waited for', () => {
     expect(actionsOf([missing('1'), instance('2', { dirt: 'used pod' })])).toEqual([
       'withdraw 2: dirty',
@@ -169,6 +176,19 @@ describe('the instance that the operator hands out next', () => {
     expect(heldBack(planOf(pool(slots, { maxUnavailable: 3, quiet: false })))).toEqual({ 1: 'quiet' });
   });
 
+  it('is the second as well when the first is announced', () => {
+    const slots = [instance('1', { ...STALE, phase: 'pending' }), instance('2', STALE), instance('3', STALE)];
+    const plan = planOf(pool(slots, { ...alive, maxUnavailable: 3 }));
+    expect([told(plan), heldBack(plan)]).toEqual([['withdraw 3: stale'], { 1: 'announced', 2: 'announced' }]);
+  });
+
+  it('may be any that is touched: beside an operator that waits for a round with nothing to write in the status', () => {
+    const world = pool(instances(2), { ...alive, ledger: [entry('2', { pass: OTHER_PASS })] });
+    const first = planOf(world);
+    expect([told(first), heldBack(first)]).toEqual([[], { 2: 'announced' }]);
+    expect(told(planOf(recorded(world, first.status)))).toEqual(['touch 2: other-pass']);
+  });
+
   it('is written to first, for its claims were read a moment ago', () => {
     const slots = [instance('1', { relabel: true }), instance('2', STALE)];
     expect(actionsOf(slots)).toEqual(['relabel 1', 'withdraw 2: stale']);
@@ -181,6 +201,7 @@ describe('the instance that the operator hands out next', () => {
     const slots = [instance('1', { relabel: true }), instance('2', { relabel: true })];
     const plan = planOf(pool(slots, { quiet: false }));
     expect([told(plan), heldBack(plan)]).toEqual([['relabel 2'], { 1: 'quiet' }]);
+    expect(plan.nextCheckAt).toBe(NOW + 2 * SECOND);
   });
 
   it('is not touched in an unquiet hour, and the entry stays until it can be', () => {
