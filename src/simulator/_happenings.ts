@@ -7,9 +7,9 @@ import {
   SESSIONS,
   WARM_POOLS,
 } from '../platform/theia-cloud/resources.ts';
+import { HAND_MARK } from './_standing.ts';
 import type { Cluster } from './cluster.ts';
 import type { InstancePart, People } from './people.ts';
-import { HAND_MARK } from './truth.ts';
 import type { VirtualClock } from './virtual-clock.ts';
 import type { TheiaOperator } from './world/theia-operator.ts';
 

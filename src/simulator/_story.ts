@@ -10,7 +10,7 @@ export interface Scenario {
   play(seed: number): Promise<Played>;
 }
 
-export interface Played {
+interface Played {
   /** Requests of Everwarm that changed something. */
   readonly steps: number;
   readonly violations: readonly Violation[];

@@ -47,7 +47,7 @@ export interface Cluster {
   readonly admin: Admin;
 }
 
-export interface Admin {
+interface Admin {
   create(resource: Resource, body: unknown): KubeObject;
   merge(resource: Resource, place: string | Place, body: unknown): KubeObject;
   /** False when there was nothing to delete. */

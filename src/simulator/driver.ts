@@ -40,7 +40,7 @@ export interface Driver {
   stop(): void;
 }
 
-export const CLUSTER = 'sim';
+const CLUSTER = 'sim';
 const PLATFORM = 'theia-cloud';
 const DEBOUNCE_MS = 250;
 const RETRY_MS = 1_000;

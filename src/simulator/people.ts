@@ -13,7 +13,7 @@ import type { Cluster } from './cluster.ts';
 import { appDefinition } from './world/theia-install.ts';
 
 /** What a release may change in the definition of a pool. */
-export interface PoolSpec {
+interface PoolSpec {
   readonly image?: string;
   readonly minInstances?: number;
   readonly maxInstances?: number;
@@ -22,7 +22,7 @@ export interface PoolSpec {
 }
 
 /** The policy that a person writes into a WarmPool. */
-export interface PoolPolicy {
+interface PoolPolicy {
   readonly mode?: 'observe' | 'guard';
   readonly paused?: boolean;
   readonly staleness?: 'fields' | 'generation';

@@ -1,19 +1,14 @@
 import { type Random, seededRandom } from '../clock.ts';
-import { directApi } from '../embedded/direct.ts';
 import type { Outcome } from '../kube/api.ts';
-import { createTheiaCloud } from '../platform/theia-cloud/theia-cloud.ts';
 import type { Violation } from '../pool/invariants.ts';
 import { type Closing, close } from './_closing.ts';
 import { HAPPENING_NAMES, happen, liftAll, type Scene } from './_happenings.ts';
 import { beginPass, type PassDeps, type RunningPass } from './_passes.ts';
+import { build, type Parts, START_MS } from './_scene.ts';
 import { drawSwarm, type FaultKind, type StepKind, type Swarm, weighted } from './_swarm.ts';
 import { advance, nextAt } from './_time.ts';
-import { createCluster, NAMESPACE } from './cluster.ts';
-import { createPeople } from './people.ts';
-import { createVirtualClock, type VirtualClock } from './virtual-clock.ts';
-import { createWatcher, type Watcher } from './watcher.ts';
-import { measuredPace } from './world/operator-hands.ts';
-import { createTheiaOperator } from './world/theia-operator.ts';
+import type { VirtualClock } from './virtual-clock.ts';
+import type { Watcher } from './watcher.ts';
 
 export interface ScheduleOptions {
   readonly seed: number;
@@ -49,7 +44,6 @@ export interface TraceLine {
   readonly text: string;
 }
 
-const START_MS = Date.parse('2026-01-05T09:00:00Z');
 const LIVE_MAX = 2;
 const FROZEN_MAX = 3;
 const BURST_MAX = 16;
@@ -328,53 +322,6 @@ class Run {
 }
 
 const UNKNOWN: Outcome<never> = { kind: 'unknown', message: 'the connection was reset' };
-
-interface Parts {
-  readonly clock: VirtualClock;
-  readonly scene: Scene;
-  readonly watcher: Watcher;
-  readonly pools: readonly string[];
-  readonly platform: PassDeps['platform'];
-}
-
-async function build(seed: number, swarm: Swarm): Promise<Parts> {
-  const clock = createVirtualClock(START_MS);
-  const { now } = clock;
-  const cluster = await createCluster({
-    seed,
-    now,
-    keycloak: swarm.keycloak,
-    gcLagMs: () => swarm.gcLagMs,
-    kubelet: { readyAfterMs: swarm.readyAfterMs, jitterMs: swarm.readyAfterMs / 2 },
-  });
-  const { store, settings } = cluster;
-  const operator = createTheiaOperator({
-    api: directApi(store, { user: 'operator', now }),
-    clock,
-    random: seededRandom(seed + 1),
-    namespace: NAMESPACE,
-    settings,
-    rollsOut: swarm.rollsOut,
-    pace: (step, random) => measuredPace(step, random) * swarm.slowness,
-    continueOnException: true,
-  });
-  const scene: Scene = {
-    cluster,
-    people: createPeople(cluster),
-    operator,
-    clock,
-    slotsMax: 4,
-    lifts: [],
-    limits: [],
-  };
-  return {
-    clock,
-    scene,
-    watcher: createWatcher(store, now),
-    pools: swarm.twoPools ? ['java', 'rust'] : ['java'],
-    platform: createTheiaCloud({ mode: 'guard', settings, oAuth2ProxyImage: settings.oAuth2ProxyImage }),
-  };
-}
 
 /** Each turn has its own chance, so that leaving one out changes as little as possible in the others. */
 function turnRandom(seed: number, turn: number): Random {

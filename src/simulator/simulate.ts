@@ -10,7 +10,7 @@ export interface SimulateOptions {
   readonly seed?: number;
   /** How many seeds (default 2,000, or 1 beside `seed` or `scenario`). */
   readonly seeds?: number;
-  /** Random steps of each schedule (default 300). */
+  /** Random steps of each schedule (default 250). */
   readonly steps?: number;
   /** A named story instead of random schedules. */
   readonly scenario?: string;
@@ -39,7 +39,7 @@ export type SimulateLine =
       readonly scenario?: string;
     };
 
-export const STEPS = 300;
+const STEPS = 250;
 const SEEDS = 2_000;
 /** A line about the progress every so many schedules. */
 const PROGRESS_EVERY = 100;

@@ -1,16 +1,13 @@
 import type { EmbeddedStore } from '../embedded/store.ts';
-import type { Commit, StoreRequest } from '../embedded/types.ts';
-import type { JsonPatch, KubeApi, KubeObject, Outcome, Place, Resource } from '../kube/api.ts';
+import type { Commit } from '../embedded/types.ts';
+import type { KubeApi, KubeObject, Outcome, Place, Resource } from '../kube/api.ts';
 import { SESSIONS, WARM_POOLS } from '../platform/theia-cloud/resources.ts';
 import {
   allowedOf,
   effortBound,
   isServing,
   type Moment,
-  type PartKind,
   puts,
-  type ReadObject,
-  type Sight,
   type Truth,
   tornLook,
   unguarded,
@@ -19,6 +16,7 @@ import {
   type Write,
 } from '../pool/invariants.ts';
 import type { Counts } from '../pool/types.ts';
+import { isLabelling, movesInstances, partOf, remember, standing, type Track } from './_track.ts';
 import { createTruthReader, type TruthReader } from './truth.ts';
 
 /** Judges every read and write of Everwarm against the world as it truly is. */
@@ -32,7 +30,7 @@ export interface Watcher {
   beginPass(pool: string): Pass;
 }
 
-export interface Pass {
+interface Pass {
   readonly user: string;
   /** `api` whose calls are judged in the moment in which they reach the server. */
   judge(api: KubeApi): KubeApi;
@@ -40,24 +38,6 @@ export interface Pass {
 
 const USER = 'everwarm/';
 const LOOKED_AT = ['services', 'deployments', 'configmaps', 'pods'];
-
-interface Track {
-  readonly pool: string;
-  /** Kinds in the order in which this look read them. */
-  reads: string[];
-  began: number;
-  /** What this look read of each kind, as it stood in that moment. */
-  seen: Map<string, ReadonlyMap<string, KubeObject>>;
-  /** The most slots that it saw. */
-  slots: number;
-  sight: (Sight & { readonly revision: number }) | undefined;
-  allowed: number;
-  writes: number;
-  /** Something may not be read: what is then said of the pool is that, and nothing of its instances. */
-  barred: boolean;
-  readonly fenced: Set<string>;
-  readonly read: Map<string, ReadObject>;
-}
 
 /** Watches from now on; what stands already is known. */
 export function createWatcher(store: EmbeddedStore, now: () => number): Watcher {
@@ -362,48 +342,6 @@ class Watch {
     ]);
     const owned = object.kind === 'WarmPool' || owners.some(({ uid }) => lords.includes(uid));
     return { uid: object.metadata.uid ?? '', owned, claims: this.truth.claimsOn(object) };
-  }
-}
-
-function isLabelling(patch: unknown): boolean {
-  return (patch as JsonPatch).every(({ op, path }) => op === 'test' || path.startsWith('/metadata/labels'));
-}
-
-function standing(store: EmbeddedStore): readonly Commit[] {
-  return store.kinds().flatMap(({ resource }) => {
-    const request: StoreRequest = { verb: 'list', resource, user: 'watcher' };
-    const items = store.execute(request).body['items'] as readonly KubeObject[];
-    return items.map((object): Commit => ({ type: 'ADDED', resource, object, request, resourceVersion: 0 }));
-  });
-}
-
-/** Others' writes after which an instance may have come, gone, been claimed or been released. */
-function movesInstances({ type, resource, object, previous }: Commit): boolean {
-  if (resource.plural === SESSIONS.plural || resource.plural === 'appdefinitions') return true;
-  if (!['services', 'deployments', 'configmaps'].includes(resource.plural)) return false;
-  return type !== 'MODIFIED' || object.metadata.ownerReferences !== previous?.metadata.ownerReferences;
-}
-
-function remember(track: Track, { plural }: Resource, { metadata }: KubeObject): void {
-  const { name, uid = '', resourceVersion = '' } = metadata;
-  const key = `${plural}/${name}`;
-  const known = track.read.get(key);
-  const versions = known?.uid === uid ? [...known.versions, resourceVersion] : [resourceVersion];
-  track.read.set(key, { uid, versions });
-}
-
-function partOf({ plural }: Resource, name: string, subresource: string | undefined): PartKind {
-  switch (plural) {
-    case 'services':
-      return name.endsWith('-int') ? 'companion' : 'anchor';
-    case 'deployments':
-      return 'workload';
-    case 'configmaps':
-      return 'config';
-    case 'warmpools':
-      return subresource === 'status' ? 'memory' : 'policy';
-    default:
-      return 'other';
   }
 }
 

@@ -13,20 +13,18 @@ export interface Mutant {
 }
 
 /** What is not left to chance in the schedules of a hunt. */
-export type Weather = NonNullable<ScheduleOptions['weather']>;
+type Weather = NonNullable<ScheduleOptions['weather']>;
 
 export interface Edit {
+  /** A file, or a folder of which one file must match. */
   readonly file: string;
   readonly find: string | RegExp;
   readonly replace: string;
 }
 
-const BUDGET = 'src/pool/budget.ts';
-const ACT = 'src/controller/act.ts';
-const INSTANCE = 'src/platform/theia-cloud/instance.ts';
-const NEIGHBOURS = 'src/platform/theia-cloud/neighbours.ts';
-const REQUESTS = 'src/platform/theia-cloud/requests.ts';
-const READ = 'src/platform/theia-cloud/read.ts';
+const POOL = 'src/pool';
+const CONTROLLER = 'src/controller';
+const PLATFORM = 'src/platform/theia-cloud';
 
 /** Nothing fails by itself, nobody but Everwarm makes instances, two at most are away. */
 const CALM: Weather = {
@@ -52,14 +50,20 @@ export const NAMED: readonly Mutant[] = [
   {
     name: 'nameOnly',
     lacks: 'deletes carry nothing but a name',
-    edits: [{ file: ACT, find: /const preconditions = \{ uid,[^;]*;/, replace: 'const preconditions = {};' }],
+    edits: [
+      { file: CONTROLLER, find: /const preconditions = \{ uid,[^;]*;/, replace: 'const preconditions = {};' },
+    ],
     caughtAs: ['P5'],
   },
   {
     name: 'uidOnly',
     lacks: 'deletes carry the uid alone, which does not change when a user comes',
     edits: [
-      { file: ACT, find: /const preconditions = \{ uid,[^;]*;/, replace: 'const preconditions = { uid };' },
+      {
+        file: CONTROLLER,
+        find: /const preconditions = \{ uid,[^;]*;/,
+        replace: 'const preconditions = { uid };',
+      },
     ],
     caughtAs: ['P5'],
   },
@@ -68,12 +72,12 @@ export const NAMED: readonly Mutant[] = [
     lacks: 'what others announced is not counted, and nothing is touched before it is forgotten',
     edits: [
       {
-        file: BUDGET,
-        find: /const announced =[^;]*;/,
+        file: POOL,
+        find: /const announced = ledger\.filter[^;]*;/,
         replace: 'const announced: readonly LedgerEntry[] = [];',
       },
       {
-        file: 'src/pool/ledger.ts',
+        file: POOL,
         find: 'else if (anchor.uid === entry.anchor && anchor.pass !== entry.pass)',
         replace: 'else if (Number.isNaN(0))',
       },
@@ -91,7 +95,7 @@ export const NAMED: readonly Mutant[] = [
     lacks: 'a slot that a user holds counts as free',
     edits: [
       {
-        file: INSTANCE,
+        file: PLATFORM,
         find: 'const claimedBy = claimOf(view);',
         replace: 'const claimedBy = claimOf(view) && undefined;',
       },
@@ -109,15 +113,13 @@ export const NAMED: readonly Mutant[] = [
   {
     name: 'allAtOnce',
     lacks: 'every stale instance is replaced at once',
-    edits: [
-      { file: BUDGET, find: /return \{ budget: [^;]*;/, replace: 'return { budget: 99, places: 99 };' },
-    ],
+    edits: [{ file: POOL, find: /return \{ budget: [^;]*;/, replace: 'return { budget: 99, places: 99 };' }],
     caughtAs: ['S5'],
   },
   {
     name: 'noQuietCheck',
     lacks: 'the next pick is written on while a user waits for it',
-    edits: [{ file: NEIGHBOURS, find: 'if (!operatorAlive) return true;', replace: 'return true;' }],
+    edits: [{ file: PLATFORM, find: 'if (!operatorAlive) return true;', replace: 'return true;' }],
     caughtAs: ['P20'],
     weather: {
       ...CALM,
@@ -137,7 +139,7 @@ export const NAMED: readonly Mutant[] = [
         replace: 'const mine = instance.withdrawn !== undefined;',
       },
       {
-        file: REQUESTS,
+        file: PLATFORM,
         find: /\.\.\.clearing\(slot\), (?=\.\.\.deleteDeployment\(parts\.deployment\), \.\.\.configMaps)/,
         replace: '',
       },
@@ -150,13 +152,13 @@ export const NAMED: readonly Mutant[] = [
     lacks: 'Sessions are read before what they hold',
     edits: [
       {
-        file: READ,
+        file: PLATFORM,
         find: '  const services = await reader.list(SERVICES, { namespace });',
         replace:
           '  const early = await readSessions(reader, namespace, []);\n  const services = await reader.list(SERVICES, { namespace });',
       },
       {
-        file: READ,
+        file: PLATFORM,
         find: /const sessions = await readSessions\(reader, namespace, \[[^;]*;/,
         replace: 'const sessions = early;',
       },
@@ -166,7 +168,7 @@ export const NAMED: readonly Mutant[] = [
   {
     name: 'neverDeadlock',
     lacks: 'a full cluster holds its own cure back',
-    edits: [{ file: BUDGET, find: /const onlyNoRoom =[^;]*;/, replace: 'const onlyNoRoom = false;' }],
+    edits: [{ file: POOL, find: /const onlyNoRoom =[^;]*;/, replace: 'const onlyNoRoom = false;' }],
     caughtAs: ['L1'],
     weather: { ...CALM, slots: 4, keepsLimits: true, events: { ship: 2, room: 3, scale: 1 } },
   },

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runSchedule } from '../../src/simulator/schedule.ts';
-import { hunt } from './_breed.ts';
+import { hunt, simulated } from './_breed.ts';
 import { guardMutants, type Mutant, NAMED } from './_mutants.ts';
 
 const SEEDS = 600;
@@ -23,6 +23,25 @@ describe('random schedules find out when Everwarm', () => {
     expect(mutant.caughtAs).toContain(await caught(mutant));
   });
 });
+
+it('a violation is told by a trace that is cut short, with the command that shows it again', () => {
+  const mutant = NAMED.find(({ name }) => name === 'allAtOnce') ?? fail();
+  const lines = simulated(mutant, { seed: 1, seeds: 20, steps: STEPS });
+  const told = lines.find((line) => line.type === 'Violation') ?? fail();
+  expect(told).toMatchObject({
+    name: 'S5',
+    message: expect.stringMatching(/^java: slots .* are away where 1 may be$/),
+    replay: `everwarm simulate --seed ${told.seed} --steps ${STEPS}`,
+  });
+  // Looks are one line, and nothing is told that the violation does not need.
+  expect(told.trace.length).toBeLessThan(60);
+  expect(told.trace.filter((line) => line.includes('add ownerReferences/-')).length).toBeGreaterThan(1);
+  expect(lines.at(-1)).toMatchObject({ type: 'Simulated', violations: expect.any(Number) });
+});
+
+function fail(): never {
+  throw new Error('nothing was found');
+}
 
 const GUARDED = ['src/platform/theia-cloud/requests.ts', 'src/platform/warm-pool.ts'];
 

@@ -86,7 +86,7 @@ it('a license names the objects as they were seen, the revision and the pass', (
 });
 
 it('what is not there is not named', () => {
-  expect(licensed(missing('3'))).toEqual({ slot: '3', revision: WANTED, pass: THIS_PASS, since: NOW });
+  expect(licensed(missing('3'))).toStrictEqual({ slot: '3', revision: WANTED, pass: THIS_PASS, since: NOW });
 });
 
 it.each<{ title: string; one: Instance; prior?: LedgerEntry; short: number | undefined }>([

@@ -129,6 +129,15 @@ describe('Ready', () => {
     expect(said(slots, 'Ready')).toEqual(['True', 'EnoughReady', '0 of 1 unclaimed instances are ready']);
   });
 
+  it('asks nothing of a slot that somebody else’s object blocks', () => {
+    const blocked = instance('2', { foreign: 'Service/ide-2', phase: 'pending' });
+    expect(said([instance('1'), blocked], 'Ready')).toEqual([
+      'True',
+      'EnoughReady',
+      '1 of 1 unclaimed instances are ready',
+    ]);
+  });
+
   it('holds when all are claimed', () => {
     expect(said([instance('1', { claimedBy: 'a' })], 'Ready').slice(0, 2)).toEqual(['True', 'EnoughReady']);
   });
@@ -181,6 +190,17 @@ describe('Progressing', () => {
       title: 'slots are being built, in the order of their numbers',
       slots: [emptied('10'), emptied('9'), missing('2'), instance('1')],
       words: ['True', 'Building', 'slots 2, 9, 10'],
+    },
+    {
+      title: 'slots are being built, in the order of their names where they have some',
+      slots: ['web', 'api', 'db'].map((slot, rank) => ({ ...emptied(slot), rank })),
+      words: ['True', 'Building', 'slots api, db, web'],
+    },
+    {
+      title: 'slots are being built, also when their parts are refused',
+      slots: [emptied('1'), instance('2')],
+      its: { refusals: [refusal('quota')] },
+      words: ['True', 'Building', 'slots 1'],
     },
     {
       title: 'one was announced',
@@ -305,6 +325,15 @@ describe('Leaving', () => {
     expect(said(slots, 'Leaving', its)).toEqual(['True', 'Finishing', 'slots 2, 3']);
   });
 
+  it('goes on for a slot that the ledger has lost', () => {
+    expect(said([emptied('2')], 'Leaving', its)).toEqual(['True', 'Finishing', 'slots 2']);
+  });
+
+  it('goes on for a slot that is not withdrawn yet but may be by a slower pass', () => {
+    const ledger = [entry('3', { pass: 'other-pass' })];
+    expect(said([instance('3')], 'Leaving', { ...its, ledger })).toEqual(['True', 'Finishing', 'slots 3']);
+  });
+
   it('is over when nothing is withdrawn any more', () => {
     expect(said([instance('1')], 'Leaving', its)).toEqual(['False', 'Left', 'nothing is withdrawn any more']);
   });
@@ -373,6 +402,15 @@ describe('what moves in a status', () => {
     const memory = statusOf(slots, { ledger: [entry('1')] });
     expect(planOf(pool(slots, { memory })).changed).toBe(false);
     expect(planOf(pool(slots, { memory, pass: 'other-pass' })).changed).toBe(true);
+  });
+
+  it.each<{ title: string; differs: Partial<Condition> }>([
+    { title: 'message', differs: { message: 'something else' } },
+    { title: 'reason', differs: { reason: 'SomethingElse' } },
+  ])('another $title of a condition is a change', ({ differs }) => {
+    const before = statusOf([instance('1')]);
+    const conditions = before.conditions.map((one) => ({ ...one, ...differs }));
+    expect(planOf(pool([instance('1')], { memory: { ...before, conditions } })).changed).toBe(true);
   });
 
   it('the order of the fields of a stored status is none', () => {

@@ -185,6 +185,13 @@ it('one that is still dirty after ten seconds keeps its entry: it says that the 
   expect(waitsFor([instance('1', { dirt: 'used pod' })], { ...alive, waiting: [prior] })).toEqual([prior]);
 });
 
+it.each<{ title: string; slot: Instance }>([
+  { title: 'is gone', slot: missing('1') },
+  { title: 'is used', slot: troubled('1', 'crash', { dirt: 'used pod' }) },
+])('the tries of an instance that $title are forgotten when nobody else cares for the slot', ({ slot }) => {
+  expect(waitsFor([slot], { waiting: [waiting('1', 'crash', { tries: 3 })] })).toEqual([]);
+});
+
 it('a new revision starts the back-off afresh', () => {
   const prior = waiting('1', 'crash', { since: sinceThen, tries: 5, revision: 'v1' });
   expect(waitsFor([troubled('1', 'crash')], { waiting: [prior] })).toEqual([waiting('1', 'crash')]);
