@@ -1,5 +1,7 @@
-import { resolve } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import type { Clock, Random } from '../clock.ts';
+import { TerminalError } from '../errors.ts';
 import { startLocalCluster } from './local-cluster.ts';
 import type { Addresses } from './up.ts';
 
@@ -29,7 +31,7 @@ export async function startApiServer(
     random,
     port,
     readyAfterMs: READY_AFTER_MS,
-    crds: crds === undefined ? [] : [crds],
+    crds: crds === undefined ? [] : [readDefinitions(crds)],
     namespaces: [],
   });
   await cluster.writeKubeconfig(kubeconfigOut, NAMESPACE);
@@ -42,4 +44,19 @@ export async function startApiServer(
     },
     stop: () => cluster.stop(),
   };
+}
+
+/** The objects in a person's directory; what is wrong with it is said with the file's name. */
+function readDefinitions(directory: string): readonly unknown[] {
+  let file = directory;
+  try {
+    const names = readdirSync(directory).filter((name) => name.endsWith('.json'));
+    if (names.length === 0) throw new Error('no *.json files');
+    return names.sort().map((name): unknown => {
+      file = join(directory, name);
+      return JSON.parse(readFileSync(file, 'utf8'));
+    });
+  } catch (cause) {
+    throw new TerminalError(`${file}: ${cause instanceof Error ? cause.message : 'unreadable'}`, { cause });
+  }
 }

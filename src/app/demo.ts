@@ -34,6 +34,8 @@ export interface Stage {
   readonly operator: TheiaOperator;
   /** The pools as they are now. */
   readonly look: () => Promise<readonly PoolLook[]>;
+  /** Resolves when no pass runs or is due, so that one act ends before the next begins. */
+  readonly idle: () => Promise<void>;
   readonly tell: Tell;
   readonly signal: AbortSignal;
 }
@@ -71,7 +73,7 @@ async function open(stage: Stage): Promise<void> {
   };
   await act(stage, () => person.create(WARM_POOLS, namespace, policy));
   const definition = appDefinition(POOL, { minInstances: INSTANCES, image: imageOf(0) });
-  tell({ type: 'Story', who: 'person', what: `ships ${POOL} with ${INSTANCES} instances of ${tagOf(0)}` });
+  tell({ type: 'Story', who: 'person', what: `ships ${INSTANCES} instances of ${tagOf(0)}` });
   await act(stage, () => person.create(APP_DEFINITIONS_V1BETA11, namespace, definition));
   await until(stage, (looks) => instancesOf(looks).filter(isWarm).length === INSTANCES);
   await act(stage, () => users.come(ANNA, POOL));
@@ -88,17 +90,18 @@ async function playRound(
 ): Promise<void> {
   const { operator, tell, users } = stage;
   await operator.stop('terminate');
-  tell({ type: 'Story', who: 'operator', what: 'is restarted by the release and is down' });
+  tell({ type: 'Story', who: 'operator', what: 'is restarted by the release, and down' });
   await release(stage, round);
   await operator.start();
   tell({
     type: 'Story',
     who: 'operator',
-    what: 'is back, hears of the release as ADDED and does nothing about it',
+    what: 'is back, hears ADDED and does nothing',
   });
   await pause(stage, PAUSE_MS);
   await act(stage, () => users.go(leaves, POOL));
   await until(stage, (looks) => instancesOf(looks).every((one) => isClaimed(one) || isFresh(one)));
+  await stage.idle();
   await deleteOne(stage);
 }
 

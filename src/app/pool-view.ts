@@ -2,7 +2,7 @@ import type { KubeObject } from '../kube/api.ts';
 import { REVISION_LABEL, timestamp } from '../platform/warm-pool.ts';
 import { formatKey } from '../pool/key.ts';
 import { countsOf } from '../pool/status.ts';
-import type { Counts, Instance, Plan, Slot } from '../pool/types.ts';
+import type { Condition, Counts, Instance, Plan, Slot } from '../pool/types.ts';
 import type { PoolLook } from './look.ts';
 import { heldIn, waitIn, whatOf } from './words.ts';
 
@@ -99,28 +99,35 @@ function stateOf({
   if (degraded !== undefined) return { state: degraded.reason, cause: degraded.message, degraded: true };
   const told = { degraded: false };
   const leaving = find('Leaving', 'True');
-  if (leaving !== undefined) return { state: 'Leaving', cause: leaving.message, ...told };
+  if (leaving !== undefined)
+    return { state: 'Leaving', cause: `to be finished: ${leaving.message}`, ...told };
   if (policy.mode === 'observe' && plan.actions.length > 0) {
     return { state: 'Drifted', cause: 'mode observe: nothing is done about it', ...told };
   }
   if (policy.paused)
     return { state: 'Paused', cause: 'nothing new is withdrawn until it is resumed', ...told };
   const progressing = find('Progressing', 'True');
-  if (progressing !== undefined) return { state: progressing.reason, cause: progressing.message, ...told };
+  if (progressing !== undefined) return { state: progressing.reason, cause: underWay(progressing), ...told };
   const open = find('Current', 'False') ?? find('Ready', 'False');
   if (open !== undefined) return { state: open.reason, cause: open.message, ...told };
   return { state: 'Converged', cause: '', ...told };
 }
 
+function underWay({ reason, message }: Condition): string {
+  if (reason === 'Settling') return waitIn('settling');
+  return reason === 'Building' ? `being built or replaced: ${message}` : message;
+}
+
 /** One slot, with the objects from which it was read. */
 export function slotView(look: PoolLook, instance: Instance): SlotView {
-  const { plan } = look;
-  const { slot, claimedBy, drift, exists, refresh } = instance;
+  const { desired } = look.observation;
+  const { slot, claimedBy, drift, exists, refresh, terminating } = instance;
   const workload = objectOf(look, instance.workload?.uid);
   const revision = workload?.metadata.labels?.[REVISION_LABEL];
   const since = sinceOf(look, instance, workload);
   const waitsFor = waitsForOf(look, instance);
-  const isKnown = plan.status.revision !== undefined && exists;
+  // What is going is no longer compared with what is wanted.
+  const isKnown = desired.revision !== undefined && exists && !terminating;
   return {
     slot,
     state: slotState(instance),

@@ -1,12 +1,16 @@
 import { TerminalError } from '../errors.ts';
 import { UnreadableError } from '../platform/reading.ts';
+import type { OpenCluster } from './cluster.ts';
 import { findInstance, type InstanceView, instanceView } from './instance-view.ts';
 import { lookAtPools, type PoolLook, type Selection, type ServedCluster } from './look.ts';
 import { formatPoolName, type InstanceName, type PoolName } from './names.ts';
 
+/** A cluster that can be named when it does not answer. */
+type AskedCluster = ServedCluster & Pick<OpenCluster, 'server'>;
+
 /** The pools that are meant. Rejects with TerminalError when one is named that is not there, or nothing can be read. */
 export async function findPools(
-  cluster: ServedCluster,
+  cluster: AskedCluster,
   name: PoolName | undefined,
 ): Promise<readonly PoolLook[]> {
   if (name === undefined) return await look(cluster, 'all');
@@ -18,28 +22,28 @@ export async function findPools(
 }
 
 /** The one pool that is meant. Rejects with TerminalError also when several namespaces have one of that name. */
-export async function findPool(cluster: ServedCluster, name: PoolName): Promise<PoolLook> {
+export async function findPool(cluster: AskedCluster, name: PoolName): Promise<PoolLook> {
   const [found, another] = await findPools(cluster, name);
   if (found !== undefined && another === undefined) return found;
   throw new TerminalError(`several namespaces have a pool ${name.name}: write namespace/${name.name}`);
 }
 
 /** Everything about the instance that is meant. Rejects with TerminalError when there is none. */
-export async function explainInstance(cluster: ServedCluster, name: InstanceName): Promise<InstanceView> {
+export async function explainInstance(cluster: AskedCluster, name: InstanceName): Promise<InstanceView> {
   const { look: found, instance } = await findOne(cluster, name);
   return instanceView(found, instance);
 }
 
 /** The pool and slot of the instance that is meant. Rejects with TerminalError when there is none. */
 export async function findSlot(
-  cluster: ServedCluster,
+  cluster: AskedCluster,
   name: InstanceName,
 ): Promise<{ readonly look: PoolLook; readonly slot: string }> {
   const { look: found, instance } = await findOne(cluster, name);
   return { look: found, slot: instance.slot };
 }
 
-async function findOne(cluster: ServedCluster, name: InstanceName) {
+async function findOne(cluster: AskedCluster, name: InstanceName) {
   if (name.kind === 'slot') {
     const found = findInstance(await findPools(cluster, name.pool), name);
     if (found !== undefined) return found;
@@ -52,12 +56,12 @@ async function findOne(cluster: ServedCluster, name: InstanceName) {
   throw new TerminalError(`no pool in namespace ${where} has an instance whose Deployment is ${name.name}`);
 }
 
-async function look(cluster: ServedCluster, selection: Selection): Promise<readonly PoolLook[]> {
+async function look(cluster: AskedCluster, selection: Selection): Promise<readonly PoolLook[]> {
   try {
     return await lookAtPools(cluster, selection);
   } catch (cause) {
     if (!(cause instanceof UnreadableError)) throw cause;
-    throw new TerminalError(`the cluster cannot be read: ${cause.message}`, { cause });
+    throw new TerminalError(`the cluster at ${cluster.server} cannot be read: ${cause.message}`, { cause });
   }
 }
 

@@ -79,7 +79,7 @@ function warmPoolStory({ type, object, previous }: Commit, cast: Cast): StoryEve
   if (is['mode'] !== was['mode']) return story('person', `sets its mode to ${is['mode'] ?? 'the default'}`);
   const since = settlingSince(object);
   if (since === undefined || since === settlingSince(previous)) return undefined;
-  return story('everwarm', 'waits 15 s: after a change or its start the operator has the first word');
+  return story('everwarm', 'waits 15 s: the operator goes first');
 }
 
 /** Since when the platform's operator has the first word, as the status says. */

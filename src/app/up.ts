@@ -140,7 +140,8 @@ export async function upLocal(options: LocalOptions, deps: UpDeps): Promise<Runn
     async play(signal, loops) {
       if (world === 'empty') return;
       const users = createUsers({ api: person, namespace: NAMESPACE });
-      const stage: Stage = { clock, namespace: NAMESPACE, person, users, operator, look, tell, signal };
+      const idle = (): Promise<void> => app.idle();
+      const stage: Stage = { clock, namespace: NAMESPACE, person, users, operator, look, idle, tell, signal };
       await playDemo(stage);
       if (loops) await playOn(stage);
     },

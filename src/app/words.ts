@@ -114,6 +114,10 @@ export function heldIn(reason: string, policy: Policy): string {
       return 'the pool is paused: everwarm resume';
     case 'refused':
       return 'the API refused; it is tried again later';
+    case 'batch':
+      return 'the slots before it are still being rebuilt (10 s at most)';
+    case 'another pass':
+      return 'another pass has just withdrawn it and goes on with it';
     case 'too many instances':
       return 'there are as many instances as are wanted';
     case 'settling':

@@ -1,10 +1,9 @@
-import { relative } from 'node:path';
 import { type Command, Option } from 'commander';
 import { startApiServer } from '../app/api-server.ts';
 import { type Cli, type ExitCode, printJson } from './cli.ts';
 import { keepHeapSmall } from './heap.ts';
 import { asPort, jsonOption } from './options.ts';
-import { createPaint } from './render.ts';
+import { createPaint, shownPath } from './render.ts';
 
 interface ApiServerOptions {
   readonly port: number;
@@ -40,7 +39,7 @@ async function apiServer(cli: Cli, options: ApiServerOptions): Promise<ExitCode>
   const { addresses } = server;
   if (json === true) printJson(cli, 'Ready', addresses);
   else {
-    const file = relative('', addresses.kubeconfig) || addresses.kubeconfig;
+    const file = shownPath(addresses.kubeconfig);
     cli.print(
       `${createPaint(cli.hasColor)('The API server is up', 'bold')} at ${addresses.server}. In another terminal:`,
     );

@@ -26,7 +26,8 @@ export function addLeave(program: Command, cli: Cli, end: (code: ExitCode) => vo
     .summary('finish what is begun, then touch the pool no more')
     .description(
       'Sets a pool to mode observe, finishes or returns every slot that is withdrawn, and ends when nothing of Everwarm is left on ' +
-        'it. An Everwarm that runs does the work; without one it is done here. Run it before uninstalling.',
+        'it. An Everwarm that runs does the work; without one it is done here. Run it before uninstalling. To take it back, set ' +
+        'spec.mode of the WarmPool to guard.',
     )
     .argument('[POOL]', '[[cluster/platform/]namespace/]name', asPool)
     .option('--all', 'all pools of the namespaces');
@@ -60,7 +61,9 @@ async function leave(cli: Cli, name: PoolName | undefined, options: LeaveOptions
       cli.complain('everwarm: ended before all slots were returned: run it again');
       return 1;
     }
-    for (const { pool } of (await findPools(cluster, name)).map(poolLine)) {
+    const left = (await findPools(cluster, name)).map(poolLine);
+    if (left.length === 0) cli.complain(`everwarm: no pools in namespace ${cluster.namespaces.join(', ')}`);
+    for (const { pool } of left) {
       if (json) printJson(cli, 'Left', { pool });
       else cli.print(`${pool}: left, nothing of it is withdrawn`);
     }

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type ClusterChoice, type OpenCluster, openCluster } from '../app/cluster.ts';
 import { type InstanceName, type PoolName, parseInstanceName, parsePoolName } from '../app/names.ts';
+import { TerminalError } from '../errors.ts';
 import type { Cli } from './cli.ts';
 import { parseDuration } from './durations.ts';
 
@@ -39,14 +40,19 @@ export function jsonOption(): Option {
 }
 
 /** Opens the cluster that the flags and the configuration name. */
-export function connect(cli: Cli, options: ConnectionOptions): Promise<OpenCluster> {
+export async function connect(cli: Cli, options: ConnectionOptions): Promise<OpenCluster> {
   const choice: ClusterChoice = {
     kubeconfig: options.kubeconfig ?? cli.config.kubeconfig,
     namespaces: options.namespace ?? [],
     ...(options.context === undefined ? {} : { context: options.context }),
     ...(cli.config.settings === undefined ? {} : { settings: cli.config.settings }),
   };
-  return openCluster(choice, { clock: cli.clock, random: cli.random, deadlineMs: DEADLINE_MS });
+  const opened = openCluster(choice, { clock: cli.clock, random: cli.random, deadlineMs: DEADLINE_MS });
+  if (options.kubeconfig !== undefined) return await opened;
+  return await opened.catch((error: unknown) => {
+    if (!(error instanceof TerminalError) || !error.message.endsWith('no such file')) throw error;
+    throw new TerminalError(`${error.message}: name one with --kubeconfig FILE`, { cause: error });
+  });
 }
 
 export function asDurationMs(text: string): number {

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { ownVersion } from '../app/version.ts';
 import { TerminalError } from '../errors.ts';
 import { addApiServer } from './api-server.ts';
 import { type Cli, type ExitCode, UsageError } from './cli.ts';
@@ -31,6 +32,8 @@ export async function runProgram(args: readonly string[], cli: Cli): Promise<Exi
 function programOf(cli: Cli, end: (code: ExitCode) => void): Command {
   const program = new Command('everwarm')
     .description('Keeps pools of pre-warmed web-IDE instances converged on what their definition says now.')
+    .version(ownVersion(), '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
     .helpCommand(false)
     .showSuggestionAfterError(true)
     .exitOverride()
@@ -66,7 +69,11 @@ function mend(text: string): string {
     .trim()
     .replace(/^error: /, '')
     .replace(/\.$/, '')
-    .replaceAll(/\s*\n\s*/g, ' ');
+    .replaceAll(/\s*\n\s*/g, ' ')
+    // What we say about a value is a sentence of its own; what Commander says about it is not.
+    .replace(/^command-argument value .*? is invalid for argument '[^']*'\. /, '')
+    .replace(/^option '(?:-\w, )?(--[\w-]+)[^']*' argument (.*) is invalid\. /, '$1 $2: ')
+    .replace(/: Allowed choices are /, ': write one of ');
   return /^(unknown|missing|too many)/.test(line) && !line.includes('Did you mean')
     ? `${line}: --help shows what there is`
     : line;

@@ -39,14 +39,17 @@ async function refresh(cli: Cli, what: string, options: ConnectionOptions): Prom
     const { pool } = poolLine(look);
     if (options.json === true)
       printJson(cli, 'RefreshAsked', { pool, ...(slot === undefined ? {} : { slot }) });
-    else
-      cli.print(
-        `${pool}: ${slot === undefined ? 'all its instances are' : `slot ${slot} is`} replaced within the budget`,
-      );
+    else cli.print(`${pool}: ${slot === undefined ? 'all its instances' : `slot ${slot}`} ${whenOf(look)}`);
     return 0;
   } finally {
     cluster.api.close();
   }
+}
+
+/** When it will happen: a request stands until somebody may carry it out. */
+function whenOf({ observation: { policy } }: PoolLook): string {
+  if (policy.mode === 'observe') return 'will be replaced only in mode guard; the pool is in mode observe';
+  return policy.paused ? 'will be replaced when it is resumed' : 'will be replaced within the budget';
 }
 
 interface Target {

@@ -1,4 +1,5 @@
 /** Text for people: columns that line up, and colours where there is a terminal to show them. */
+import { relative } from 'node:path';
 
 export type Color = 'dim' | 'bold' | 'red' | 'green' | 'yellow' | 'blue' | 'magenta' | 'cyan';
 export type Paint = (text: string, color: Color) => string;
@@ -52,6 +53,12 @@ export function columns(
     });
     return `${indent}${cells.join(' '.repeat(gap))}`.trimEnd();
   });
+}
+
+/** A file as one would type it here. */
+export function shownPath(file: string): string {
+  const near = relative('', file);
+  return near === '' || near.startsWith('..') ? file : near;
 }
 
 /** `text` cut to `width` columns of a terminal, if it is one; colours in it end where it is cut. */

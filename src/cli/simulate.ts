@@ -61,7 +61,7 @@ function printLine(cli: Cli, line: SimulationLine): void {
   const paint = createPaint(cli.hasColor);
   switch (line.type) {
     case 'Schedule':
-      cli.print(paint(`${line.schedules} schedules, ${line.steps} steps`, 'dim'));
+      cli.print(paint(`${counted(line.schedules, 'schedule')}, ${counted(line.steps, 'step')}`, 'dim'));
       break;
     case 'Violation':
       cli.print(`${paint(line.name, 'red')}: ${line.message}`);
@@ -69,7 +69,11 @@ function printLine(cli: Cli, line: SimulationLine): void {
       cli.print(`replay: ${line.replay}`);
       break;
     case 'Simulated':
-      cli.print(`${line.schedules} schedules, ${line.steps} steps, ${line.violations} violations`);
+      cli.print(
+        `${counted(line.schedules, 'schedule')}, ${counted(line.steps, 'step')}, ${counted(line.violations, 'violation')}`,
+      );
       break;
   }
 }
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;

@@ -180,7 +180,12 @@ function outcomeLine(event: Outcome): Said | undefined {
     case 'PoolConverged':
       return { who, pool, what: `converged: ${event.ready} ready and current, ${event.claimed} claimed` };
     case 'PoolBlocked':
-      return { who, pool, what: `blocked: ${event.reason}, ${event.message}`, isBad: true };
+      return {
+        who,
+        pool,
+        what: `blocked: ${event.reason}, ${event.message}${mendOf(event.reason)}`,
+        isBad: true,
+      };
     case 'PassFailed':
       return { who, pool, what: `the pass failed: ${event.message}`, isBad: true };
     case 'GuardTripped':
@@ -194,6 +199,11 @@ function outcomeLine(event: Outcome): Said | undefined {
   }
 }
 
+/** What a person can do about it, where that is always the same. */
+function mendOf(reason: string): string {
+  return reason === 'ObserveOnly' ? ': install the WarmPool kind (--install-crds) or allow making one' : '';
+}
+
 type Done = Extract<TimelineEvent, { type: 'ActionDone' }>['action'];
 
 const slotIn = (action: Done): { readonly slot?: string } => ('slot' in action ? { slot: action.slot } : {});
@@ -205,7 +215,7 @@ function doneOf(action: Done): string {
     case 'touch':
       return 'stays after all';
     case 'withdraw':
-      return `withdrawn (${action.reason}): not handed out until it is returned`;
+      return `withdrawn (${action.reason}): not handed out now`;
     case 'remove':
       return 'removed: fewer are wanted';
     case 'empty':

@@ -1,16 +1,17 @@
-import { relative } from 'node:path';
 import { type Command, Option } from 'commander';
 import { type ClusterChoice, type Mode, openCluster } from '../app/cluster.ts';
 import { installWarmPoolKind } from '../app/install.ts';
 import type { PoolLook } from '../app/look.ts';
 import { poolLine, poolView } from '../app/pool-view.ts';
+import { servedPools } from '../app/served.ts';
 import type { TimelineEvent } from '../app/story.ts';
 import { type Running, type UpDeps, untilSettled, upLocal, upOn } from '../app/up.ts';
 import { createLog, type Log } from '../telemetry/log.ts';
 import { type Cli, type ExitCode, printJson } from './cli.ts';
+import { formatDuration } from './durations.ts';
 import { keepHeapSmall } from './heap.ts';
 import { asDurationMs, asFraction, asPort, jsonOption, namespaceOption } from './options.ts';
-import { createPaint } from './render.ts';
+import { createPaint, shownPath } from './render.ts';
 import { block, createTimeline, timelineHead } from './timeline.ts';
 
 interface UpOptions {
@@ -32,6 +33,8 @@ interface UpOptions {
 }
 
 const REAL = ['kubeconfig', 'inCluster'];
+/** How long the header waits for the first look at a real cluster. */
+const FIRST_LOOK_MS = 3_000;
 const EXAMPLES = `
 Examples:
   everwarm up                                      the demo: a release rolls through a pool in use
@@ -47,7 +50,7 @@ export function addUp(program: Command, cli: Cli, end: (code: ExitCode) => void)
     .summary('keep pools converged, in a cluster of its own or a real one')
     .description(
       'Runs the whole of Everwarm in one process: forwarder, signed webhook, queue, reconcile and resync. Without --kubeconfig or ' +
-        '--in-cluster it brings its own cluster, which kubectl can talk to.',
+        '--in-cluster it brings a cluster of its own, in memory, which kubectl can talk to.',
     );
   withWorld(command)
     .option('--until-settled', 'end when the script is over and every pool has converged or is blocked')
@@ -69,24 +72,24 @@ export function addUp(program: Command, cli: Cli, end: (code: ExitCode) => void)
 function withWorld(command: Command): Command {
   return command
     .addOption(
-      new Option('--world <world>', 'what the own cluster begins with')
+      new Option('--world <world>', 'what its own cluster begins with')
         .choices(['demo', 'empty'])
         .default('demo')
         .conflicts(REAL),
     )
     .addOption(
-      new Option('--port <n>', "port of the own cluster's API, 0 for a free one")
+      new Option('--port <n>', "port of its own cluster's API, 0 for a free one")
         .argParser(asPort)
         .default(0)
         .conflicts(REAL),
     )
     .addOption(
-      new Option('--kubeconfig-out <file>', 'where to write the kubeconfig of the own cluster')
+      new Option('--kubeconfig-out <file>', 'where to write the kubeconfig of its own cluster')
         .default('.everwarm/kubeconfig')
         .conflicts(REAL),
     )
     .addOption(
-      new Option('--ready-after <duration>', 'how long pods of the own cluster take to get ready')
+      new Option('--ready-after <duration>', 'how long pods of its own cluster take to get ready')
         .argParser(asDurationMs)
         .default(1_000, '1s')
         .conflicts(REAL),
@@ -107,7 +110,7 @@ function withWorld(command: Command): Command {
     .addOption(
       new Option(
         '--mode <mode>',
-        'mode of pools that name none (default: guard in an own cluster, observe in a real one)',
+        'mode of pools that name none (default: guard in its own cluster, observe in a real one)',
       ).choices(['observe', 'guard']),
     );
 }
@@ -134,7 +137,7 @@ async function up(cli: Cli, options: UpOptions): Promise<ExitCode> {
   const running = await start(cli, options, deps);
   let end: End;
   try {
-    sayReady(cli, options, running);
+    await sayReady(cli, options, running);
     end = await serve(cli, options, running);
   } finally {
     await running.stop();
@@ -183,34 +186,49 @@ function logOf({ clock, complain }: Cli, { json }: UpOptions): Log {
   return { ...log, info: () => {} };
 }
 
-function sayReady(cli: Cli, options: UpOptions, { addresses }: Running): void {
+async function sayReady(cli: Cli, options: UpOptions, running: Running): Promise<void> {
+  const { addresses } = running;
   if (options.json === true) {
     printJson(cli, 'Ready', addresses);
     return;
   }
   const paint = createPaint(cli.hasColor);
-  const file = relative('', addresses.kubeconfig) || addresses.kubeconfig;
-  const lost =
-    options.dropEvents > 0
-      ? `${Math.round(options.dropEvents * 100)} % of the notices are lost on purpose`
-      : '';
+  const file = shownPath(addresses.kubeconfig);
+  const isReal = options.kubeconfig !== undefined || options.inCluster === true;
   const rows: readonly (readonly [string, string])[] = [
     ['API server', addresses.server],
     ['webhook', addresses.webhook],
     ['namespace', addresses.namespace],
     ...(addresses.kubeconfig === '' ? [] : [['kubeconfig', file] as const]),
-    ...(lost === '' ? [] : [['note', lost] as const]),
+    ...(isReal ? [['pools', await poolsIn(cli, running)] as const] : []),
+    ...(options.dropEvents > 0 ? [['note', lossOf(options)] as const] : []),
   ];
-  cli.print(`${paint('Everwarm is up.', 'bold')} In another terminal:`);
+  cli.print(
+    `${paint('Everwarm is up.', 'bold')}${addresses.kubeconfig === '' ? '' : ' In another terminal:'}`,
+  );
   if (addresses.kubeconfig !== '') {
+    const [namespace] = options.namespace ?? [];
+    const context = options.context === undefined ? '' : ` --context ${options.context}`;
+    const there = `--kubeconfig ${file}${context}${namespace === undefined ? '' : ` -n ${namespace}`}`;
     cli.print('');
-    cli.print(`  kubectl --kubeconfig ${file} get warmpools -w`);
-    cli.print(`  npm run -s everwarm -- status --kubeconfig ${file}`);
+    cli.print(`  kubectl ${there} get warmpools -w`);
+    cli.print(`  npm run -s everwarm -- status ${there}`);
   }
   cli.print('');
   for (const line of block(rows, paint)) cli.print(line);
   cli.print('');
   cli.print(timelineHead(cli.hasColor));
+}
+
+function lossOf({ dropEvents, resync }: UpOptions): string {
+  const lost = `${Math.round(dropEvents * 100)} % of the notices are lost on purpose`;
+  return `${lost}; what they told of is found at the next resync, every ${formatDuration(resync)}`;
+}
+
+/** What is served; whoever waits longer for the cluster reads of it in the log. */
+function poolsIn({ clock, signal }: Cli, running: Running): Promise<string> {
+  const patience = clock.sleep(FIRST_LOOK_MS, signal).then(() => 'the cluster has not answered yet');
+  return Promise.race([servedPools(() => running.look()), patience]);
 }
 
 interface End {

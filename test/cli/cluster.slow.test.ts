@@ -191,7 +191,7 @@ describe('a cluster that does not answer as it should', () => {
     const { code, out, err } = await run(home.path, ['status', '--kubeconfig', 'odd']);
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err.trimEnd().split('\n')).toEqual([
-      expect.stringMatching(/^everwarm: the cluster cannot be read: /),
+      expect.stringMatching(/^everwarm: the cluster at https:\S+ cannot be read: /),
     ]);
     expect(err).toContain(says);
     expect(err).not.toContain('wrong');

@@ -48,10 +48,14 @@ describe('wrong arguments end with 2 and say on one line how to mend it', () => 
     { args: ['up', '--wrold', 'demo'], says: 'Did you mean --world?' },
     { args: ['up', '--resync', '5'], says: 'say the unit, as in 5s or 5ms' },
     { args: ['up', '--drop-events', '2'], says: 'a fraction from 0 to 1' },
-    { args: ['up', '--port', 'http'], says: 'a port from 1 to 65535' },
+    { args: ['up', '--port', 'http'], says: "--port 'http': write a port from 1 to 65535" },
+    { args: ['up', '--world', 'moon'], says: "--world 'moon': write one of demo, empty" },
     { args: ['up', '--world', 'empty', '--kubeconfig', 'f'], says: 'cannot be used with option' },
     { args: ['up', '-n', 'ide'], says: 'add --kubeconfig FILE or --in-cluster' },
-    { args: ['status', 'a/b/c'], says: '[[cluster/platform/]namespace/]name' },
+    {
+      args: ['status', 'a/b/c'],
+      says: 'everwarm: "a/b/c" names no pool: write [[cluster/platform/]namespace/]name',
+    },
     { args: ['explain'], says: '--help shows what there is' },
     { args: ['explain', 'a/b/c/d/e/f'], says: "POOL/SLOT, as in java/3, or a Deployment's name" },
     { args: ['simulate', '--scenario', 'none'], says: 'there is no scenario none: there are' },
@@ -72,6 +76,11 @@ describe('every command', () => {
     expect(out).toMatch(new RegExp(`Examples?:\n {2}everwarm ${command}`));
   });
 
+  it('belongs to a version that can be asked for', async () => {
+    const { code, out } = await type(['--version']);
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+$/) });
+  });
+
   it('is named by everwarm --help', async () => {
     const { code, out } = await type(['--help']);
     expect(code).toBe(0);
@@ -82,7 +91,12 @@ describe('every command', () => {
 describe('what is not there', () => {
   it.each([
     { what: 'a kubeconfig', args: ['status', '--kubeconfig', 'nowhere'], says: 'nowhere: no such file' },
-    { what: 'the default kubeconfig', args: ['plan'], says: '.kube/config: no such file' },
+    {
+      what: 'the default kubeconfig',
+      args: ['plan'],
+      says: '.kube/config: no such file: name one with --kubeconfig FILE',
+    },
+    { what: 'a folder of kinds', args: ['api-server', '--crds', 'nowhere'], says: 'nowhere: ENOENT' },
     { what: 'a pod around us', args: ['up', '--in-cluster'], says: 'not inside a cluster' },
   ])('$what is a problem on one line, not a stack', async ({ args, says }) => {
     const { code, out, err } = await type(args);
