@@ -76,7 +76,12 @@ function count<T>(list: readonly T[], claim: (item: T) => boolean): number {
 }
 
 function conditionsOf(input: StatusInput, counts: Counts): readonly Condition[] {
-  const drafts = [ready(input, counts), current(input, counts), progressing(input), degraded(input, counts)];
+  const drafts = [
+    ready(input, counts),
+    current(input, counts),
+    progressing(input, counts),
+    degraded(input, counts),
+  ];
   const leaving = leavingCondition(input);
   const all = leaving === undefined ? drafts : [...drafts, leaving];
   return all.map((draft) => withTransition(draft, input));
@@ -119,7 +124,7 @@ function current({ desired }: StatusInput, counts: Counts): ConditionDraft {
     };
   }
   const kept =
-    counts.claimedStale === 0 ? '' : `; ${counts.claimedStale} claimed stale ones are kept until released`;
+    counts.claimedStale === 0 ? '' : `; claimed and stale, kept until released: ${counts.claimedStale}`;
   return counts.stale === 0
     ? {
         type: 'Current',
@@ -131,32 +136,36 @@ function current({ desired }: StatusInput, counts: Counts): ConditionDraft {
         type: 'Current',
         status: 'False',
         reason: 'Stale',
-        message: `${counts.stale} unclaimed instances are stale${kept}`,
+        message: `${several(counts.stale, 'unclaimed instance')} stale${kept}`,
       };
 }
 
-function progressing({ observed, ledger, waiting }: StatusInput): ConditionDraft {
+function progressing(
+  { observed, ledger, waiting, policy, problem }: StatusInput,
+  counts: Counts,
+): ConditionDraft {
+  const is = (status: 'True' | 'False', reason: string, message: string): ConditionDraft => ({
+    type: 'Progressing',
+    status,
+    reason,
+    message,
+  });
+  if (waiting.some((w) => w.slot === WHOLE_POOL && w.cause === 'settling')) {
+    return is('True', 'Settling', 'the platform operator has the first word for 15 seconds');
+  }
   const building = observed.instances.filter(
     (i) => i.target && i.claimedBy === undefined && !isServing(i) && !isBlocked(i) && i.foreign === undefined,
   );
-  const busy = ledger.length > 0 || building.length > 0;
-  const settling = waiting.some((w) => w.slot === WHOLE_POOL && w.cause === 'settling');
-  if (settling) {
-    return {
-      type: 'Progressing',
-      status: 'True',
-      reason: 'Settling',
-      message: 'the platform operator has the first word',
-    };
+  const busy = ledger.length > 0 || (problem === undefined && building.length > 0);
+  if (busy) return is('True', 'Building', `being built or replaced: slots ${slotsOf(building, ledger)}`);
+  if (policy.paused && counts.stale > 0) {
+    return is('False', 'Paused', 'nothing new is withdrawn until the pool is resumed');
   }
-  return busy
-    ? {
-        type: 'Progressing',
-        status: 'True',
-        reason: 'Building',
-        message: `slots ${slotsOf(building, ledger)}`,
-      }
-    : { type: 'Progressing', status: 'False', reason: 'AtRest', message: 'nothing is being built' };
+  return is('False', 'AtRest', 'nothing is being built');
+}
+
+function several(count: number, what: string): string {
+  return count === 1 ? `1 ${what} is` : `${count} ${what}s are`;
 }
 
 function slotsOf(building: readonly Instance[], ledger: readonly LedgerEntry[]): string {

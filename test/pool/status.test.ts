@@ -160,13 +160,18 @@ describe('Current', () => {
       words: [
         'True',
         'AllCurrent',
-        'no unclaimed instance is stale; 1 claimed stale ones are kept until released',
+        'no unclaimed instance is stale; claimed and stale, kept until released: 1',
       ],
     },
     {
       title: 'some are stale',
       slots: instances(3, STALE),
       words: ['False', 'Stale', '2 unclaimed instances are stale'],
+    },
+    {
+      title: 'one is stale',
+      slots: instances(2, STALE),
+      words: ['False', 'Stale', '1 unclaimed instance is stale'],
     },
     {
       title: 'nobody knows',
@@ -189,24 +194,24 @@ describe('Progressing', () => {
     {
       title: 'slots are being built, in the order of their numbers',
       slots: [emptied('10'), emptied('9'), missing('2'), instance('1')],
-      words: ['True', 'Building', 'slots 2, 9, 10'],
+      words: ['True', 'Building', 'being built or replaced: slots 2, 9, 10'],
     },
     {
       title: 'slots are being built, in the order of their names where they have some',
       slots: ['web', 'api', 'db'].map((slot, rank) => ({ ...emptied(slot), rank })),
-      words: ['True', 'Building', 'slots api, db, web'],
+      words: ['True', 'Building', 'being built or replaced: slots api, db, web'],
     },
     {
       title: 'slots are being built, also when their parts are refused',
       slots: [emptied('1'), instance('2')],
       its: { refusals: [refusal('quota')] },
-      words: ['True', 'Building', 'slots 1'],
+      words: ['True', 'Building', 'being built or replaced: slots 1'],
     },
     {
       title: 'one was announced',
       slots: [instance('1', STALE), instance('2')],
       its: { ledger: [entry('1')], quiet: false },
-      words: ['True', 'Building', 'slots 1'],
+      words: ['True', 'Building', 'being built or replaced: slots 1'],
     },
     {
       title: 'one that is blocked is not being built',
@@ -223,10 +228,28 @@ describe('Progressing', () => {
       words: ['False', 'AtRest', 'nothing is being built'],
     },
     {
+      title: 'a paused pool is not at rest while something is stale',
+      slots: [instance('1', STALE)],
+      its: { paused: true },
+      words: ['False', 'Paused', 'nothing new is withdrawn until the pool is resumed'],
+    },
+    {
+      title: 'a paused pool is at rest when all is current',
+      slots: [instance('1')],
+      its: { paused: true },
+      words: ['False', 'AtRest', 'nothing is being built'],
+    },
+    {
+      title: 'nothing is being built in a pool with a problem',
+      slots: [missing('1')],
+      its: { problem: { reason: 'Unsupported', message: 'spec.sidecars is not supported yet' } },
+      words: ['False', 'AtRest', 'nothing is being built'],
+    },
+    {
       title: 'the operator has the first word',
       slots: [emptied('1')],
       its: { operator: { startedAt: NOW } },
-      words: ['True', 'Settling', 'the platform operator has the first word'],
+      words: ['True', 'Settling', 'the platform operator has the first word for 15 seconds'],
     },
   ])('says that $title', ({ slots, its, words }) => {
     expect(said(slots, 'Progressing', its)).toEqual(words);

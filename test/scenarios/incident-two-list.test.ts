@@ -226,7 +226,7 @@ describe('7: everybody can see it', () => {
     world.changePool('java', { image: NEW });
     await world.runUntil(() => slotsWhere(world, ({ complete }) => !complete).length === 2);
     expect(condition(world, 'Progressing')).toBe('True Building');
-    expect(message(world, 'Progressing')).toBe('slots 9, 10');
+    expect(message(world, 'Progressing')).toBe('being built or replaced: slots 9, 10');
     expect(statusOf(world).ledger?.map(({ slot }) => slot)).toEqual(['10', '9']);
     expect(condition(world, 'Ready')).toBe('True EnoughReady');
     expect(statusOf(world).counts).toMatchObject({ ready: 8, stale: 8 });

@@ -73,7 +73,7 @@ function readSettings({ deployments }: Snapshot, options: TheiaCloudOptions): Re
   const name = options.operatorDeployment ?? OPERATOR_DEPLOYMENT;
   const operator = deployments.find(({ metadata }) => metadata.name === name);
   if (operator === undefined) {
-    const message = `there is no Deployment ${name} to read the operator's settings from, and none are configured`;
+    const message = `there is no Deployment ${name} to read the operator's settings from, and none are configured (EVERWARM_SETTINGS, a JSON object with at least instancesHost)`;
     return options.settings === undefined
       ? { problem: { reason: 'SettingsUnknown', message } }
       : { settings: options.settings };
