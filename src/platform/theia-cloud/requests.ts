@@ -1,5 +1,5 @@
 import { unreachable } from '../../errors.ts';
-import type { JsonPatchOperation, KubeObject, OwnerReference, Resource } from '../../kube/api.ts';
+import type { JsonPatchOperation, KubeObject, OwnerReference } from '../../kube/api.ts';
 import type { Action, Revision } from '../../pool/types.ts';
 import type { Request } from '../platform.ts';
 import {
@@ -12,10 +12,20 @@ import {
   type ReadWarmPool,
   warmPoolReference,
 } from '../warm-pool.ts';
+import {
+  annotate,
+  deleteAnchor,
+  deleteConfigMap,
+  deleteDeployment,
+  deleteService,
+  escaped,
+  label,
+  patch,
+  resourceOf,
+} from './_guarded.ts';
 import { claimLabelsOn, driftByPart, isGoing, isOlder, type SlotView } from './instance.ts';
 import { GENERATION_LABEL } from './labels.ts';
 import type { RenderedSlot } from './render.ts';
-import { CONFIG_MAPS, DEPLOYMENTS, SERVICES } from './resources.ts';
 import type { PartName } from './slots.ts';
 
 /** A slot that can be worked on: what it should be is known, and so is the WarmPool that withdraws its anchor. */
@@ -28,12 +38,6 @@ export interface WorkableSlot extends SlotView {
 type SlotAction = Exclude<Action, { readonly kind: 'discard' }>;
 
 const CONFIG_MAP_PARTS = ['proxyConfigMap', 'emailConfigMap'] as const;
-/** Every kind that an instance is made of. */
-const RESOURCES: Readonly<Record<string, Resource>> = {
-  Service: SERVICES,
-  ConfigMap: CONFIG_MAPS,
-  Deployment: DEPLOYMENTS,
-};
 
 /** The guarded requests of one action, in the order that leaves a withheld slot wherever they end, never a half one. */
 export function requestsOf(slot: WorkableSlot, action: SlotAction, pass: string): readonly Request[] {
@@ -233,118 +237,13 @@ function remove(slot: WorkableSlot): readonly Request[] {
   return anchor === undefined || isGoing(anchor) ? [] : [deleteAnchor(anchor)];
 }
 
-function deleteAnchor(service: KubeObject): Request {
-  const { namespace = '', name, uid = '', resourceVersion = '' } = service.metadata;
-  return {
-    verb: 'delete',
-    resource: SERVICES,
-    namespace,
-    name,
-    uid,
-    resourceVersion,
-    propagation: 'Background',
-  };
-}
-
-function deleteService(service: KubeObject | undefined): readonly Request[] {
-  if (service === undefined || isGoing(service)) return [];
-  const { namespace = '', name, uid = '' } = service.metadata;
-  return [{ verb: 'delete', resource: SERVICES, namespace, name, uid, propagation: 'Background' }];
-}
-
-/** With its resourceVersion, for a claim writes on the Deployment; in the foreground, so that it is gone only after its pods. */
-function deleteDeployment(deployment: KubeObject | undefined): readonly Request[] {
-  if (deployment === undefined || isGoing(deployment)) return [];
-  const { namespace = '', name, uid = '', resourceVersion = '' } = deployment.metadata;
-  return [
-    {
-      verb: 'delete',
-      resource: DEPLOYMENTS,
-      namespace,
-      name,
-      uid,
-      resourceVersion,
-      propagation: 'Foreground',
-    },
-  ];
-}
-
-/** With its resourceVersion too: a pass that took the slot over writes on the ConfigMaps that it keeps. */
-function deleteConfigMap(configMap: KubeObject | undefined): readonly Request[] {
-  if (configMap === undefined || isGoing(configMap)) return [];
-  const { namespace = '', name, uid = '', resourceVersion = '' } = configMap.metadata;
-  return [
-    {
-      verb: 'delete',
-      resource: CONFIG_MAPS,
-      namespace,
-      name,
-      uid,
-      resourceVersion,
-      propagation: 'Background',
-    },
-  ];
-}
-
-/** A left-over whose owner is gone: only the very object that was seen. */
-export function discard(object: KubeObject): readonly Request[] {
-  const resource = resourceOf(object);
-  const { namespace = '', name, uid = '', resourceVersion = '' } = object.metadata;
-  return [{ verb: 'delete', resource, namespace, name, uid, resourceVersion, propagation: 'Background' }];
-}
-
 function create({ source }: WorkableSlot, body: KubeObject): Request {
   const resource = resourceOf(body);
   return { verb: 'create', resource, namespace: source.metadata.namespace, body };
 }
 
-function resourceOf({ kind }: KubeObject): Resource {
-  const resource = RESOURCES[kind];
-  if (resource === undefined) throw new Error(`no instance has a ${kind}`);
-  return resource;
-}
-
-/** A patch that is refused if anybody wrote since the object was read. */
-function patch(object: KubeObject, operations: readonly JsonPatchOperation[]): Request {
-  const { namespace = '', name, resourceVersion = '' } = object.metadata;
-  const resource = resourceOf(object);
-  const guarded = [
-    { op: 'test' as const, path: '/metadata/resourceVersion', value: resourceVersion },
-    ...operations,
-  ];
-  return { verb: 'patch', resource, namespace, name, resourceVersion, patch: guarded };
-}
-
-function annotate(
-  object: KubeObject,
-  marks: Readonly<Record<string, string>>,
-): readonly JsonPatchOperation[] {
-  return setEntries('annotations', object.metadata.annotations, marks);
-}
-
-function label(object: KubeObject, marks: Readonly<Record<string, string>>): readonly JsonPatchOperation[] {
-  return setEntries('labels', object.metadata.labels, marks);
-}
-
-function setEntries(
-  field: 'labels' | 'annotations',
-  standing: Readonly<Record<string, string>> | undefined,
-  marks: Readonly<Record<string, string>>,
-): readonly JsonPatchOperation[] {
-  if (standing === undefined) return [{ op: 'add', path: `/metadata/${field}`, value: marks }];
-  return Object.entries(marks).map(([key, value]) => ({
-    op: 'add',
-    path: `/metadata/${field}/${escaped(key)}`,
-    value,
-  }));
-}
-
 function generationLabel(generation: number): Readonly<Record<string, string>> {
   return { [GENERATION_LABEL]: String(generation) };
-}
-
-function escaped(key: string): string {
-  return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
 function stamped(body: KubeObject, revision: Revision): KubeObject {
