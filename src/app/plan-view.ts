@@ -1,5 +1,5 @@
-import { timestamp } from '../platform/warm-pool.ts';
 import { formatKey } from '../pool/key.ts';
+import { timestamp } from '../pool/status.ts';
 import type { PoolLook } from './look.ts';
 import { countsNow } from './pool-view.ts';
 import { heldIn, riskOf, waitIn, whatOf, whyOf } from './words.ts';

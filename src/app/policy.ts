@@ -1,8 +1,9 @@
 import type { Clock } from '../clock.ts';
 import { TerminalError } from '../errors.ts';
 import type { KubeApi, Outcome } from '../kube/api.ts';
-import { REFRESH_ANNOTATION, timestamp, WARM_POOLS } from '../platform/warm-pool.ts';
+import { REFRESH_ANNOTATION, WARM_POOLS } from '../platform/warm-pool.ts';
 import { formatKey, type PoolKey } from '../pool/key.ts';
+import { timestamp } from '../pool/status.ts';
 import type { PoolLook } from './look.ts';
 
 /** Stops or lets begin new replacements of a pool. Rejects with TerminalError when the pool has no WarmPool. */

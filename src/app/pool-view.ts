@@ -1,7 +1,7 @@
 import type { KubeObject } from '../kube/api.ts';
-import { REVISION_LABEL, timestamp } from '../platform/warm-pool.ts';
+import { REVISION_LABEL } from '../platform/warm-pool.ts';
 import { formatKey } from '../pool/key.ts';
-import { countsOf } from '../pool/status.ts';
+import { countsOf, timestamp } from '../pool/status.ts';
 import type { Condition, Counts, Instance, Plan, Slot } from '../pool/types.ts';
 import type { PoolLook } from './look.ts';
 import { heldIn, waitIn, whatOf } from './words.ts';

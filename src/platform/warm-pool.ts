@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { KubeObject, OwnerReference, Resource } from '../kube/api.ts';
+import { timestamp } from '../pool/status.ts';
 import type { Memory, Policy, PoolStatus } from '../pool/types.ts';
 import type { Request, WarmPool } from './platform.ts';
 
@@ -193,11 +194,6 @@ export function writeStatus(namespace: string, pool: WarmPool, status: PoolStatu
 /** A WarmPool as an owner: what withdraws an anchor. */
 export function warmPoolReference({ name, uid }: WarmPool): OwnerReference {
   return { apiVersion: API_VERSION, kind: 'WarmPool', name, uid };
-}
-
-/** RFC 3339, whole seconds: what Kubernetes stores. */
-export function timestamp(ms: number): string {
-  return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
 function statusBody({ nextCheckAt, ledger, waiting, ...rest }: PoolStatus): unknown {

@@ -87,15 +87,17 @@ function conditionsOf(input: StatusInput, counts: Counts): readonly Condition[] 
   return all.map((draft) => withTransition(draft, input));
 }
 
+/** RFC 3339, whole seconds: what Kubernetes stores. */
+export function timestamp(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
+}
+
 type ConditionDraft = Omit<Condition, 'lastTransitionTime'>;
 
 /** The time moves only when the status does. */
 function withTransition(draft: ConditionDraft, { observed, now }: StatusInput): Condition {
   const prior = observed.memory.conditions.find((c) => c.type === draft.type);
-  const lastTransitionTime =
-    prior?.status === draft.status
-      ? prior.lastTransitionTime
-      : new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
+  const lastTransitionTime = prior?.status === draft.status ? prior.lastTransitionTime : timestamp(now);
   return { ...draft, lastTransitionTime };
 }
 

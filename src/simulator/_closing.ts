@@ -1,7 +1,8 @@
 import type { Random } from '../clock.ts';
 import { nextDue } from '../embedded/runner.ts';
 import type { KubeObject } from '../kube/api.ts';
-import { CONFIG_MAPS, DEPLOYMENTS, SERVICES, WARM_POOLS } from '../platform/theia-cloud/resources.ts';
+import { CONFIG_MAPS, DEPLOYMENTS, SERVICES } from '../platform/theia-cloud/resources.ts';
+import { WARM_POOLS } from '../platform/warm-pool.ts';
 import { type Truth, unconverged, type Violation } from '../pool/invariants.ts';
 import type { Scene } from './_happenings.ts';
 import type { RunningPass } from './_passes.ts';

@@ -1,12 +1,7 @@
 import type { Random } from '../clock.ts';
 import type { KubeObject } from '../kube/api.ts';
-import {
-  APP_DEFINITIONS_V1BETA11,
-  PODS,
-  SERVICES,
-  SESSIONS,
-  WARM_POOLS,
-} from '../platform/theia-cloud/resources.ts';
+import { APP_DEFINITIONS_V1BETA11, PODS, SERVICES, SESSIONS } from '../platform/theia-cloud/resources.ts';
+import { WARM_POOLS } from '../platform/warm-pool.ts';
 import { HAND_MARK } from './_standing.ts';
 import type { Cluster } from './cluster.ts';
 import type { InstancePart, People } from './people.ts';

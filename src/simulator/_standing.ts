@@ -8,8 +8,8 @@ import {
   PODS,
   SERVICES,
   SESSIONS,
-  WARM_POOLS,
 } from '../platform/theia-cloud/resources.ts';
+import { WARM_POOLS } from '../platform/warm-pool.ts';
 import type { Standing, Truth } from '../pool/invariants.ts';
 
 /** What a hand puts into a proxy's configuration when it edits it. */

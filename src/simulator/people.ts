@@ -7,8 +7,8 @@ import {
   RESOURCE_QUOTAS,
   SERVICES,
   SESSIONS,
-  WARM_POOLS,
 } from '../platform/theia-cloud/resources.ts';
+import { WARM_POOLS } from '../platform/warm-pool.ts';
 import type { Cluster } from './cluster.ts';
 import { appDefinition } from './world/theia-install.ts';
 

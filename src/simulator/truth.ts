@@ -10,8 +10,8 @@ import {
   PODS,
   SERVICES,
   SESSIONS,
-  WARM_POOLS,
 } from '../platform/theia-cloud/resources.ts';
+import { WARM_POOLS } from '../platform/warm-pool.ts';
 import type { Truth } from '../pool/invariants.ts';
 import { claimsOn, isLed, type Objects, partsOf, slotNamed, text, truthOf } from './_standing.ts';
 

@@ -1,7 +1,8 @@
 import type { EmbeddedStore } from '../embedded/store.ts';
 import type { Commit } from '../embedded/types.ts';
 import type { KubeApi, KubeObject, Outcome, Place, Resource } from '../kube/api.ts';
-import { SESSIONS, WARM_POOLS } from '../platform/theia-cloud/resources.ts';
+import { SESSIONS } from '../platform/theia-cloud/resources.ts';
+import { WARM_POOLS } from '../platform/warm-pool.ts';
 import {
   allowedOf,
   effortBound,

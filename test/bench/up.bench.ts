@@ -7,11 +7,8 @@ import { seededRandom, systemClock } from '../../src/clock.ts';
 import type { KubeApi, KubeObject, Outcome } from '../../src/kube/api.ts';
 import { kubeconfigCluster } from '../../src/kube/auth/kubeconfig.ts';
 import { createKubeApi } from '../../src/kube/client.ts';
-import {
-  APP_DEFINITIONS_V1BETA11,
-  DEPLOYMENTS,
-  WARM_POOLS,
-} from '../../src/platform/theia-cloud/resources.ts';
+import { APP_DEFINITIONS_V1BETA11, DEPLOYMENTS } from '../../src/platform/theia-cloud/resources.ts';
+import { WARM_POOLS } from '../../src/platform/warm-pool.ts';
 import { appDefinition } from '../../src/simulator/world/theia-install.ts';
 import type { Measure } from './measure.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { planOnly } from '../../src/controller/reconcile.ts';
 import { directApi } from '../../src/embedded/direct.ts';
-import { WARM_POOLS } from '../../src/platform/theia-cloud/resources.ts';
 import { createTheiaCloud } from '../../src/platform/theia-cloud/theia-cloud.ts';
+import { WARM_POOLS } from '../../src/platform/warm-pool.ts';
 import { NAMESPACE } from '../../src/simulator/cluster.ts';
 import { keyOf } from '../../src/simulator/driver.ts';
 import { createWorld, type World, type WorldOptions } from '../../src/simulator/world.ts';

@@ -18,7 +18,6 @@ export const NAMESPACES: Resource = {
 export const DEPLOYMENTS: Resource = grouped('apps', 'v1', 'Deployment', 'deployments');
 export const LEASES: Resource = grouped('coordination.k8s.io', 'v1', 'Lease', 'leases');
 export const HTTP_ROUTES: Resource = grouped('gateway.networking.k8s.io', 'v1', 'HTTPRoute', 'httproutes');
-export const WARM_POOLS: Resource = grouped('everwarm.dev', 'v1alpha1', 'WarmPool', 'warmpools');
 export const SESSIONS: Resource = grouped(THEIA_CLOUD, 'v1beta8', 'Session', 'sessions');
 
 /** Newest first: the first that the cluster serves is the one to read. */

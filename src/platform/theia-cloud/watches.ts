@@ -1,6 +1,7 @@
 import type { KubeObject, Resource } from '../../kube/api.ts';
 import type { WatchSpec } from '../platform.ts';
 import { WARM_POOLS } from '../warm-pool.ts';
+import { quotaFingerprint } from './neighbours.ts';
 import {
   APP_DEFINITIONS_V1BETA10,
   CONFIG_MAPS,
@@ -20,7 +21,12 @@ export const WATCHES: readonly WatchSpec[] = [
   { resource: SERVICES, metadataOnly: true, urgent: false },
   { resource: CONFIG_MAPS, metadataOnly: true, urgent: false },
   { resource: DEPLOYMENTS, metadataOnly: false, urgent: false, changed: essenceOf },
-  { resource: RESOURCE_QUOTAS, metadataOnly: false, urgent: false, changed: quotaOf },
+  {
+    resource: RESOURCE_QUOTAS,
+    metadataOnly: false,
+    urgent: false,
+    changed: (quota) => quotaFingerprint([quota]),
+  },
 ];
 
 /** Owners first; a part that lost its owner is found by its name, which any pool of the namespace may have given. */
@@ -72,17 +78,6 @@ interface Condition {
   readonly type?: string;
   readonly status?: string;
   readonly reason?: string;
-}
-
-/** Of a quota: its limits, and which of them are used up. More use of one that has room is no news. */
-function quotaOf(quota: KubeObject): string {
-  const { spec, status } = quota as unknown as {
-    spec?: { hard?: Readonly<Record<string, unknown>> };
-    status?: { used?: Readonly<Record<string, unknown>> };
-  };
-  const hard = spec?.hard ?? {};
-  const full = Object.keys(hard).filter((name) => String(status?.used?.[name]) === String(hard[name]));
-  return JSON.stringify([hard, full]);
 }
 
 function text(object: KubeObject, parent: string, name: string): string {
