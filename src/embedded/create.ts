@@ -2,9 +2,10 @@ import type { KubeObject } from '../kube/api.ts';
 import { readBody } from './body.ts';
 import type { Core, Target } from './core.ts';
 import { prepareDefinition } from './definitions.ts';
-import { check, form, inVersion } from './form.ts';
+import { check, checkFieldValidation, decode, form, inVersion, warned } from './form.ts';
 import { type Json, record, text, without } from './json.ts';
 import { admitToQuota } from './quota.ts';
+import { normalise } from './schema/normalise.ts';
 import { alreadyExists, bareError, forbidden, notFound } from './status.ts';
 import type { StoreResponse } from './types.ts';
 
@@ -12,14 +13,17 @@ const GENERATED_BASE_MAX = 58;
 
 /** POST, and PUT of a missing object for the kinds that allow it. */
 export function create(core: Core, target: Target): StoreResponse {
-  return createFrom(core, target, readBody(target));
+  checkFieldValidation(target);
+  const { object, warnings } = decode(target, readBody(target), undefined);
+  return warned(warnings, () => createFrom(core, target, object));
 }
 
+/** Makes an object of a decoded body. */
 export function createFrom(core: Core, target: Target, body: KubeObject): StoreResponse {
   const { kind, resource, request } = target;
   const dryRun = request.options?.dryRun === true;
   const formed = form(core, target, freshFields(core, target, body), undefined);
-  const prepared = prepareDefinition(core, target, formed.object);
+  const prepared = prepareDefinition(core, target, formed);
   admitToNamespace(core, target, shownName(body.metadata));
   check(target, prepared, undefined);
   const { name } = prepared.metadata;
@@ -29,7 +33,7 @@ export function createFrom(core: Core, target: Target, body: KubeObject): StoreR
     throw alreadyExists(resource, name, existing.metadata.deletionTimestamp !== undefined);
   }
   const object = dryRun ? prepared : core.commit('ADDED', target, prepared);
-  return { code: 201, body: inVersion(target, object), warnings: formed.warnings };
+  return { code: 201, body: inVersion(target, object) };
 }
 
 function freshFields(core: Core, target: Target, body: KubeObject): KubeObject {
@@ -53,10 +57,23 @@ function freshFields(core: Core, target: Target, body: KubeObject): KubeObject {
     ...(given['name'] !== undefined && typeof given['name'] !== 'string' ? { name: given['name'] } : {}),
     uid: core.nextUid(),
     creationTimestamp: core.timestamp(),
-    ...(target.kind.traits.generation === 'none' ? {} : { generation: 1 }),
+    ...freshGeneration(target, given),
   };
-  const fields = target.version.status ? without(body, 'status') : body;
+  const fields = target.version.status ? { ...without(body, 'status'), ...freshStatus(target) } : body;
   return { ...fields, metadata } as unknown as KubeObject;
+}
+
+/** What the server itself begins a status with. */
+function freshStatus({ version }: Target): Json {
+  const schema = version.schema.properties?.['status'];
+  if (schema?.default === undefined) return {};
+  return { status: normalise(schema, schema.default, undefined, []) };
+}
+
+/** Kinds that count no generations keep what a client makes up. */
+function freshGeneration({ kind }: Target, { generation }: Json): Json {
+  if (kind.traits.generation !== 'none') return { generation: 1 };
+  return generation === undefined ? {} : { generation };
 }
 
 const SYSTEM_FIELDS = [

@@ -49,6 +49,9 @@ function makeKind(spec: Json): Kind {
       createsOnPut: false,
       unconditionalPut: false,
       deleteAnswersObject: false,
+      metadataChecks: 3,
+      strictFinalizers: false,
+      statusTakesMetadata: false,
     },
   };
 }
@@ -104,7 +107,8 @@ function makeColumn(column: Json): Column {
     type,
     priority: typeof column['priority'] === 'number' ? column['priority'] : 0,
     ...(format === undefined ? {} : { format }),
-    ...(description === undefined ? {} : { description }),
+    description:
+      description ?? `Custom resource definition column (in JSONPath format): ${column['jsonPath']}`,
     cell: (object, now) => cellValue(type, read(object), now),
   };
 }

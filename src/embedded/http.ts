@@ -132,6 +132,7 @@ function seen(message: IncomingMessage, { user, verb }: Pick<Asked, 'user' | 've
   return { method: message.method ?? '', path: message.url ?? '', user, verb };
 }
 
+const FLOW_HEADERS = ['X-Kubernetes-Pf-Flowschema-Uid', 'X-Kubernetes-Pf-Prioritylevel-Uid'];
 const FLOW = '00000000-0000-4000-8000-000000000001';
 
 function setHeaders({ clock, random }: HandlerContext, response: ServerResponse): void {
@@ -139,6 +140,7 @@ function setHeaders({ clock, random }: HandlerContext, response: ServerResponse)
   response.setHeader('Date', new Date(clock.now()).toUTCString());
   response.setHeader('Audit-Id', auditId(random));
   response.setHeader('Cache-Control', 'no-cache, private');
+  for (const name of FLOW_HEADERS) response.setHeader(name, FLOW);
 }
 
 function auditId(random: Random): string {
@@ -152,11 +154,8 @@ function auditId(random: Random): string {
 
 function send(response: ServerResponse, answered: Answer): void {
   const { code, contentType, body, headers = {} } = answered;
-  // The two flow headers are absent where nobody was recognised.
-  if (code !== 401) {
-    response.setHeader('X-Kubernetes-Pf-Flowschema-Uid', FLOW);
-    response.setHeader('X-Kubernetes-Pf-Prioritylevel-Uid', FLOW);
-  }
+  // Where nobody was recognised, nobody's flow is counted.
+  if (code === 401) for (const name of FLOW_HEADERS) response.removeHeader(name);
   for (const [name, value] of Object.entries(headers)) {
     response.setHeader(name, typeof value === 'string' ? value : [...value]);
   }

@@ -55,6 +55,12 @@ export interface Traits {
   readonly unconditionalPut: boolean;
   /** DELETE answers with the object instead of a Status. */
   readonly deleteAnswersObject: boolean;
+  /** How often an update looks at labels, annotations and owners; each time it reports what is wrong. */
+  readonly metadataChecks: number;
+  /** A finalizer must be a standard one or have a domain. */
+  readonly strictFinalizers: boolean;
+  /** A write on the status takes labels, annotations, owners and finalizers as well. */
+  readonly statusTakesMetadata: boolean;
   /** Fills in what depends on other fields; `old` is the stored object on an update. */
   readonly complete?: (
     object: KubeObject,

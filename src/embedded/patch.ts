@@ -13,8 +13,16 @@ export function applyMergePatch(target: unknown, patch: unknown): unknown {
   return merge(target, patch);
 }
 
+/** The real server takes nulls out of the objects in a list as well; a null among the elements stays. */
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (!isRecord(value)) return value;
+  const kept = Object.entries(value).filter(([, field]) => field !== null);
+  return Object.fromEntries(kept.map(([key, field]) => [key, withoutNulls(field)]));
+}
+
 function merge(target: unknown, patch: unknown): unknown {
-  if (!isRecord(patch)) return copyJson(patch);
+  if (!isRecord(patch)) return withoutNulls(copyJson(patch));
   const before: Json = isRecord(target) ? target : {};
   let result: Record<string, unknown> | undefined;
   for (const key of Object.keys(patch)) {

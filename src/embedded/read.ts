@@ -15,7 +15,12 @@ export function get(core: Core, target: Target): StoreResponse {
   const { kind, resource, request } = target;
   const { resourceVersion } = request.options ?? {};
   if (resourceVersion !== undefined && !/^\d*$/.test(resourceVersion)) {
-    throw bareError(`strconv.ParseUint: parsing ${JSON.stringify(resourceVersion)}: invalid syntax`);
+    const shown = JSON.stringify(resourceVersion);
+    const problem = `strconv.ParseUint: parsing ${shown}: invalid syntax`;
+    if (kindKey(resource) === '/events') {
+      throw badRequest(`invalid resource version: resourceVersion: Invalid value: ${shown}: ${problem}`);
+    }
+    throw bareError(`resourceVersion: Invalid value: ${shown}: ${problem}`);
   }
   checkFuture(core, resourceVersion);
   const object = core.find(kind, request.namespace ?? '', request.name ?? '');
@@ -40,8 +45,10 @@ export function listObjects(core: Core, target: Target): Found {
   const wanted = selectorOf(target);
   const matching = wanted === undefined ? page.objects : page.objects.filter(wanted);
   const limit = usedLimit(target);
-  const cut = limit > 0 && matching.length > limit;
-  const items = (cut ? matching.slice(0, limit) : matching).map((object) => inVersion(target, object));
+  // Whether more of what is left is wanted shows only when it is looked at.
+  const shown = limit > 0 ? matching.slice(0, limit) : matching;
+  const cut = limit > 0 && shown.length === limit && shown.at(-1) !== page.objects.at(-1);
+  const items = shown.map((object) => inVersion(target, object));
   const last = items.at(-1);
   const more =
     cut && last !== undefined

@@ -20,11 +20,11 @@ export function remove(core: Core, target: Target): StoreResponse {
   const name = request.name ?? '';
   const current = core.find(kind, request.namespace ?? '', name);
   if (current === undefined) throw notFound(resource, name);
-  const rest = removeObject(core, target, current);
-  if (rest !== undefined) return { code: 200, body: inVersion(target, rest) };
-  const body = kind.traits.deleteAnswersObject
-    ? inVersion(target, current)
-    : deleted(resource, name, current.metadata.uid);
+  const { object, gone } = removeObject(core, target, current);
+  const body =
+    gone && !kind.traits.deleteAnswersObject
+      ? deleted(resource, name, current.metadata.uid)
+      : inVersion(target, object);
   return { code: 200, body };
 }
 
@@ -47,8 +47,14 @@ function checkPolicy(target: Target): void {
   throw invalidOptions('DeleteOptions', unsupported('propagationPolicy', policy, [...POLICIES, 'nil']));
 }
 
-/** Deletes or begins to delete; what is left of the object, or `undefined` when it is gone. */
-function removeObject(core: Core, target: Target, current: KubeObject): KubeObject | undefined {
+/** What a DELETE has made of an object. */
+interface Removed {
+  readonly object: KubeObject;
+  readonly gone: boolean;
+}
+
+/** Deletes or begins to delete. */
+function removeObject(core: Core, target: Target, current: KubeObject): Removed {
   checkPreconditions(target, current);
   checkKept(core, target, current);
   const { metadata } = current;
@@ -57,17 +63,33 @@ function removeObject(core: Core, target: Target, current: KubeObject): KubeObje
   const held = finalizers.length > 0 || namespaceFinalizers(target, current).length > 0;
   if (metadata.deletionTimestamp === undefined) {
     if (!held && grace === 0) return finish(core, target, current);
-    return mark(core, target, current, finalizers, grace);
+    return left(mark(core, target, current, finalizers, grace));
   }
   const remaining = grace === 0 ? 0 : gracePeriod(current);
   if (!held && remaining === 0) return finish(core, target, current);
-  if (deepEqual(finalizers, metadata.finalizers ?? []) && remaining === gracePeriod(current)) return current;
+  if (deepEqual(finalizers, metadata.finalizers ?? []) && remaining === gracePeriod(current)) {
+    return left(current);
+  }
   const next = withDeletion(current, finalizers, remaining, metadata.deletionTimestamp);
-  return write(core, target, next, current);
+  return left(write(core, target, next, current));
 }
 
-function finish(core: Core, target: Target, current: KubeObject): undefined {
-  if (target.request.options?.dryRun !== true) core.commit('DELETED', target, current, current);
+function left(object: KubeObject): Removed {
+  return { object, gone: false };
+}
+
+function finish(core: Core, target: Target, current: KubeObject): Removed {
+  const last = kindKey(target.resource) === '/pods' ? ended(core, current) : current;
+  const dryRun = target.request.options?.dryRun === true;
+  return { object: dryRun ? last : core.commit('DELETED', target, last, current), gone: true };
+}
+
+/** A pod goes as one whose time is over. */
+function ended(core: Core, pod: KubeObject): KubeObject {
+  if (pod.metadata.deletionTimestamp !== undefined) return pod;
+  const marked = withDeletion(pod, pod.metadata.finalizers ?? [], 0, core.timestamp());
+  const generation = (pod.metadata.generation ?? 0) + 1;
+  return { ...marked, metadata: { ...marked.metadata, generation } };
 }
 
 function write(core: Core, target: Target, next: KubeObject, current: KubeObject): KubeObject {
@@ -104,7 +126,7 @@ function withDeletion(
   const metadata = {
     ...rest,
     deletionTimestamp,
-    deletionGracePeriodSeconds: grace,
+    ...(current.kind === 'Namespace' ? {} : { deletionGracePeriodSeconds: grace }),
     ...(finalizers.length === 0 ? {} : { finalizers }),
   };
   return { ...current, metadata };

@@ -148,7 +148,7 @@ export function invalid(
   const lines = [...new Set(errors.map((error) => `${error.field}: ${error.message}`))];
   const list = lines.length === 1 ? lines.join('') : `[${lines.join(', ')}]`;
   const causes = errors.map(({ reason, message, field }) => ({ reason, message, field }));
-  const details = { name, ...groupOf(resource), kind: resource.kind, causes };
+  const details = { ...(name === '' ? {} : { name }), ...groupOf(resource), kind: resource.kind, causes };
   return new StatusError(422, 'Invalid', `${kindName(resource)} "${name}" is invalid: ${list}`, { details });
 }
 

@@ -215,6 +215,7 @@ function dispatch(core: Core, target: Target): StoreResponse {
     case 'list':
       return list(core, target);
     case 'create':
+      if (request.name !== undefined) throw methodNotAllowed();
       return create(core, target);
     case 'update':
       return update(core, target);

@@ -1,7 +1,7 @@
 import { copyJson, deepEqual, isRecord, type Json, list, put, record } from './json.ts';
 import { applyMergePatch } from './patch.ts';
 import { fieldSchema, type Schema } from './schema/schema.ts';
-import { badRequest } from './status.ts';
+import { badRequest, bareError } from './status.ts';
 
 /**
  * Strategic merge patches of the built-in kinds, as kubectl sends them. Lists whose schema has a `patchKey` are merged
@@ -31,11 +31,23 @@ function mergeObject(schema: Schema, target: Json, patch: Json): unknown {
   for (const [key, field] of Object.entries(fields)) {
     if (key.startsWith(DELETE_FROM)) deleteValues(result, key.slice(DELETE_FROM.length), list(field));
     if (key.startsWith('$')) continue;
-    if (field === null) delete result[key];
-    else put(result, key, mergeField(fieldSchema(schema, key), result[key], field, fields[ORDER + key]));
+    mergeKey(schema, result, key, field, fields[ORDER + key]);
   }
   applyBareOrders(schema, result, fields);
   return deepEqual(result, target) ? target : result;
+}
+
+function mergeKey(
+  schema: Schema,
+  result: Record<string, unknown>,
+  key: string,
+  field: unknown,
+  order: unknown,
+): void {
+  if (field === null) delete result[key];
+  // Where nothing is, there is nothing to replace.
+  else if (result[key] === undefined && record(field)[DIRECTIVE] === 'replace') return;
+  else put(result, key, mergeField(fieldSchema(schema, key), result[key], field, order));
 }
 
 /** Of a union such as a Deployment's strategy only the fields named stay. */
@@ -56,7 +68,7 @@ function applyBareOrders(schema: Schema, result: Record<string, unknown>, fields
     if (!key.startsWith(ORDER) || fields[name] !== undefined) continue;
     const patchKey = fieldSchema(schema, name)?.patchKey;
     if (patchKey !== undefined && Array.isArray(result[name])) {
-      result[name] = inOrder(list(result[name]), list(order), patchKey);
+      result[name] = inOrder(list(result[name]), list(result[name]), list(order), patchKey);
     }
   }
 }
@@ -65,21 +77,28 @@ function mergeField(schema: Schema | undefined, target: unknown, patch: unknown,
   if (Array.isArray(patch)) {
     const patchKey = schema?.patchKey;
     if (patchKey === undefined) return copyJson(patch);
-    const merged =
-      patchKey === ''
-        ? [...new Set([...list(target), ...patch])]
-        : mergeList(schema?.items ?? {}, list(target), patch, patchKey);
-    return order === undefined ? merged : inOrder(merged, list(order), patchKey);
+    const before = list(target);
+    if (patchKey === '') {
+      const merged = [...new Set([...before, ...patch])];
+      return inOrder(merged, before, list(order ?? patch), patchKey);
+    }
+    return mergeList(schema?.items ?? {}, before, patch, { patchKey, order });
   }
   if (!isRecord(patch)) return patch;
   return mergeObject(schema ?? {}, record(target), patch);
+}
+
+interface Merging {
+  readonly patchKey: string;
+  /** `$setElementOrder/…`, if it is given. */
+  readonly order: unknown;
 }
 
 function mergeList(
   schema: Schema,
   target: readonly unknown[],
   patch: readonly unknown[],
-  patchKey: string,
+  { patchKey, order }: Merging,
 ): readonly unknown[] {
   const replaces = patch.some(
     (element) => record(element)[DIRECTIVE] === 'replace' && record(element)[patchKey] === undefined,
@@ -87,15 +106,27 @@ function mergeList(
   if (replaces) {
     return patch.filter((element) => record(element)[DIRECTIVE] !== 'replace').map(copyJson);
   }
+  // Where there is nothing to merge into, nobody asks for the keys.
+  if (target.length === 0) {
+    const kept = patch.filter((element) => record(element)[DIRECTIVE] === undefined);
+    return kept.map((element) => mergeObject(schema, {}, record(element)));
+  }
   let result = target;
   for (const element of patch.map(record)) {
     const key = element[patchKey];
-    if (key === undefined) {
-      throw badRequest(`map: ${JSON.stringify(element)} does not contain declared merge key: ${patchKey}`);
-    }
+    if (key === undefined)
+      throw bareError(`map: ${goMap(element)} does not contain declared merge key: ${patchKey}`);
     result = mergeElement(schema, result, element, patchKey);
   }
-  return result;
+  return inOrder(result, target, list(order ?? patch), patchKey);
+}
+
+/** A flat object as Go prints it. */
+function goMap(fields: Json): string {
+  return `map[${Object.entries(fields)
+    .map(([key, value]) => `${key}:${value}`)
+    .sort()
+    .join(' ')}]`;
 }
 
 function mergeElement(
@@ -111,26 +142,33 @@ function mergeElement(
   return target.with(index, mergeObject(schema, record(target[index]), element));
 }
 
-/** Elements that the order names stand as it says; the others keep their place behind what stood before them. */
+/**
+ * The order of a merged list: elements that the order names stand as it says, and in front of each of them those others
+ * that stood in front of it before.
+ */
 function inOrder(
   elements: readonly unknown[],
+  before: readonly unknown[],
   order: readonly unknown[],
   patchKey: string,
 ): readonly unknown[] {
   const identity = (element: unknown) =>
     JSON.stringify(patchKey === '' ? element : record(element)[patchKey]);
   const places = new Map(order.map((element, index) => [identity(element), index]));
-  const ordered = elements
+  const stood = new Map(before.map((element, index) => [identity(element), index]));
+  const named = elements
     .filter((element) => places.has(identity(element)))
     .sort((a, b) => (places.get(identity(a)) ?? 0) - (places.get(identity(b)) ?? 0));
-  const result = [...ordered];
-  elements.forEach((element, index) => {
-    if (places.has(identity(element))) return;
-    const previous = elements[index - 1];
-    const at = previous === undefined ? 0 : result.indexOf(previous) + 1;
-    result.splice(at, 0, element);
-  });
-  return result;
+  const others = elements.filter((element) => !places.has(identity(element)));
+  const result: unknown[] = [];
+  for (const element of named) {
+    const place = stood.get(identity(element));
+    while (place !== undefined && others.length > 0 && (stood.get(identity(others[0])) ?? place) < place) {
+      result.push(others.shift());
+    }
+    result.push(element);
+  }
+  return [...result, ...others];
 }
 
 /** A replacing patch may carry directives of its own, which are no fields. */

@@ -1,10 +1,13 @@
 import type { KubeObject } from '../kube/api.ts';
 import type { Core, Target } from './core.ts';
+import { undecodable } from './form.ts';
 import { copyJson, deepFreeze, isRecord, type Json, record } from './json.ts';
 import { kindKey } from './kind.ts';
 import { applyJsonPatch, applyMergePatch } from './patch.ts';
+import { invalidValue } from './schema/field-error.ts';
 import { at } from './selectors.ts';
 import {
+  invalid,
   methodNotAllowed,
   notFound,
   notImplemented,
@@ -30,6 +33,7 @@ export function subresource(core: Core, target: Target): StoreResponse | undefin
       );
     case 'scale':
       if (version.scale === undefined) throw missing(target);
+      if (!['get', 'update', 'patch'].includes(request.verb)) throw methodNotAllowed();
       return scale(core, target);
     case 'finalize':
       if (kindKey(resource) !== '/namespaces') throw missing(target);
@@ -65,7 +69,8 @@ function bind(core: Core, target: Target): StoreResponse {
     patchType: 'merge',
     body: { spec: { nodeName: node } },
   };
-  patch(core, { ...target, request });
+  const answer = patch(core, { ...target, request });
+  if (answer.code >= 300) return answer;
   const body = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
   return { code: 201, body: deepFreeze(body) as unknown as KubeObject };
 }
@@ -80,6 +85,7 @@ function scale(core: Core, target: Target): StoreResponse {
   if (request.verb === 'get') return { code: 200, body: shown };
   const next = record(nextScale(request, shown));
   const replicas = at(next, 'spec.replicas') ?? 0;
+  checkReplicas(target, next, replicas);
   const given = record(next['metadata'])['resourceVersion'];
   const guard = typeof given === 'string' && given !== '' ? { metadata: { resourceVersion: given } } : {};
   const { body: _, subresource: __, ...rest } = request;
@@ -90,7 +96,22 @@ function scale(core: Core, target: Target): StoreResponse {
     body: { ...guard, ...nest(paths.specReplicas, replicas) },
   };
   const answer = patch(core, { ...target, request: inner });
+  if (answer.code >= 300) return answer;
   return { ...answer, body: scaleOf(target, answer.body) };
+}
+
+/** A Scale is decoded before it is looked at. */
+function checkReplicas({ kind, request }: Target, scale: Json, replicas: unknown): void {
+  const { verb, name = '' } = request;
+  if (Number.isInteger(replicas)) {
+    // A custom kind's own schema is the judge of its counts.
+    if (kind.traits.custom || Number(replicas) >= 0) return;
+    const error = invalidValue('spec.replicas', replicas, 'must be greater than or equal to 0');
+    throw invalid({ group: 'autoscaling', kind: 'Scale' }, name, [error]);
+  }
+  const came = typeof replicas === 'number' ? `number ${replicas}` : typeof replicas;
+  const problem = `json: cannot unmarshal ${came} into Go struct field ScaleSpec.spec.replicas of type int32`;
+  throw undecodable({ kind: 'Scale', version: 'v1' }, verb, scale, problem);
 }
 
 function nextScale(request: StoreRequest, shown: KubeObject): unknown {
@@ -109,12 +130,13 @@ function nest(path: string, value: unknown): Json {
 function scaleOf({ version }: Target, object: KubeObject): KubeObject {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
   const paths = version.scale;
+  const wanted = at(object, paths?.specReplicas ?? '') ?? 0;
   const selector = paths?.labelSelector === undefined ? undefined : at(object, paths.labelSelector);
   return deepFreeze({
     kind: 'Scale',
     apiVersion: 'autoscaling/v1',
     metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
-    spec: { replicas: at(object, paths?.specReplicas ?? '') ?? 0 },
+    spec: wanted === 0 ? {} : { replicas: wanted },
     status: {
       replicas: at(object, paths?.statusReplicas ?? '') ?? 0,
       ...(selector === undefined ? {} : { selector: selectorText(selector) }),

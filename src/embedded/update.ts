@@ -3,7 +3,7 @@ import { checkName, checkNamespace, readBody, withMetadata } from './body.ts';
 import type { Core, Target } from './core.ts';
 import { createFrom } from './create.ts';
 import { isDefinition, prepareDefinition } from './definitions.ts';
-import { check, form, inVersion } from './form.ts';
+import { check, checkFieldValidation, type Decoded, decode, form, inVersion, warned } from './form.ts';
 import { deepEqual, type Json, list, record, text, without } from './json.ts';
 import { applyJsonPatch, applyMergePatch } from './patch.ts';
 import { rootSchema } from './registry.ts';
@@ -14,32 +14,48 @@ import type { StoreResponse } from './types.ts';
 
 /** PUT of an object, or of its status. */
 export function update(core: Core, target: Target): StoreResponse {
+  checkFieldValidation(target);
+  const decoded = decode(target, readBody(target), undefined);
+  return warned(decoded.warnings, () => updateWith(core, target, decoded.object));
+}
+
+function updateWith(core: Core, target: Target, body: KubeObject): StoreResponse {
   const { kind, resource, request } = target;
   const name = request.name ?? '';
-  const body = readBody(target);
   checkName(target, record(body.metadata));
   const current = core.find(kind, request.namespace ?? '', name);
   const given: Json = record(body.metadata);
   if (current === undefined) {
-    if (!kind.traits.createsOnPut || request.subresource !== undefined) throw notFound(resource, name);
     const uid = text(given['uid']) ?? '';
-    if (uid !== '') throw conflict(resource, name, storageError(target, uid, ''));
+    if (kind.traits.createsOnPut && uid !== '') throw conflict(resource, name, storageError(target, uid, ''));
+    if (!kind.traits.createsOnPut || request.subresource !== undefined) throw notFound(resource, name);
+    checkNumber(given['resourceVersion']);
     return createFrom(core, target, withMetadata(body, without(given, 'resourceVersion')));
   }
-  checkVersion(target, current, given['resourceVersion']);
   const uid = text(given['uid']) ?? '';
   if (uid !== '' && uid !== current.metadata.uid) {
     throw conflict(resource, name, storageError(target, uid, current.metadata.uid ?? ''));
   }
+  checkVersion(target, current, given['resourceVersion']);
   return replace(core, target, current, body);
 }
 
 function storageError(target: Target, uid: string, found: string): string {
   const { resource, request } = target;
-  const group = resource.group === '' ? '' : `${resource.group}/`;
+  const group = target.kind.traits.custom || isDefinition(target) ? `${resource.group}/` : '';
   const place = request.namespace === undefined ? '' : `${request.namespace}/`;
-  const key = `/registry/${group}${resource.plural}/${place}${request.name}`;
+  // Services share their place in the store with their endpoints.
+  const below = resource.plural === 'services' && group === '' ? 'specs/' : '';
+  // What is only tried does not get as far as the registry.
+  const root = request.options?.dryRun === true ? '/' : '/registry/';
+  const key = `${root}${group}${resource.plural}/${below}${place}${request.name}`;
   return `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${found}`;
+}
+
+function checkNumber(given: unknown): void {
+  const version = text(given) ?? '';
+  if (/^\d*$/.test(version)) return;
+  throw bareError(`strconv.ParseUint: parsing ${JSON.stringify(version)}: invalid syntax`);
 }
 
 /** The resourceVersion of a write guards it; some kinds insist on one. */
@@ -51,8 +67,7 @@ function checkVersion(target: Target, current: KubeObject, given: unknown): void
     const error = invalidValue('metadata.resourceVersion', 0, 'must be specified for an update');
     throw invalid({ group: resource.group, kind: resource.plural }, current.metadata.name, [error]);
   }
-  if (!/^\d+$/.test(version))
-    throw bareError(`strconv.ParseUint: parsing ${JSON.stringify(version)}: invalid syntax`);
+  checkNumber(version);
   if (BigInt(version) !== BigInt(current.metadata.resourceVersion ?? '0')) {
     throw conflict(resource, current.metadata.name, MODIFIED);
   }
@@ -61,10 +76,17 @@ function checkVersion(target: Target, current: KubeObject, given: unknown): void
 /** PATCH in one of the three forms, on an object or its status. */
 export function patch(core: Core, target: Target): StoreResponse {
   const { kind, resource, request } = target;
+  checkFieldValidation(target);
   const current = core.find(kind, request.namespace ?? '', request.name ?? '');
   if (current === undefined) throw notFound(resource, request.name ?? '');
-  const shown = inVersion(target, current);
-  const next = withMetadataChecked(target, applyPatch(target, shown));
+  const patched = applyPatch(target, inVersion(target, current));
+  const decoded: Decoded = decode(target, patched as KubeObject, current);
+  return warned(decoded.warnings, () => patchWith(core, target, current, decoded.object));
+}
+
+function patchWith(core: Core, target: Target, current: KubeObject, patched: KubeObject): StoreResponse {
+  const { resource } = target;
+  const next = withMetadataChecked(target, patched);
   const given: Json = record(next.metadata);
   if (given['resourceVersion'] !== current.metadata.resourceVersion) {
     checkVersion(target, current, given['resourceVersion']);
@@ -72,7 +94,8 @@ export function patch(core: Core, target: Target): StoreResponse {
   const uid = text(given['uid']) ?? '';
   if (uid !== '' && uid !== current.metadata.uid) {
     const error = immutable('metadata.uid', uid);
-    throw invalid(resource, current.metadata.name, [error, error]);
+    const errors = target.kind.traits.metadataChecks > 2 ? [error, error] : [error];
+    throw invalid(resource, current.metadata.name, errors);
   }
   return replace(core, target, current, next);
 }
@@ -107,13 +130,12 @@ function replace(core: Core, target: Target, current: KubeObject, given: KubeObj
   const formed = form(core, target, based, current);
   const prepared =
     isDefinition(target) && request.subresource === undefined
-      ? prepareDefinition(core, target, formed.object)
-      : formed.object;
+      ? prepareDefinition(core, target, formed)
+      : formed;
   const next = withGeneration(target, current, prepared);
   const respond = (object: KubeObject): StoreResponse => ({
     code: 200,
     body: inVersion(target, object),
-    warnings: formed.warnings,
   });
   if (deepEqual(next, current)) return respond(current);
   check(target, next, current);
@@ -145,15 +167,20 @@ const OWN_METADATA = [
 
 function restrict(target: Target, current: KubeObject, given: KubeObject): KubeObject {
   const { request, version } = target;
-  if (request.subresource === 'status')
-    return withStatus(withOwnNotes(target, current, given), given['status']);
-  if (request.subresource === 'finalize') {
-    return {
-      ...current,
-      spec: { ...record(current['spec']), finalizers: record(given['spec'])['finalizers'] },
-    };
+  if (request.subresource === 'status') {
+    const base = target.kind.traits.statusTakesMetadata
+      ? withMetadata(current, ownMetadata(record(current.metadata), record(given.metadata)))
+      : withOwnNotes(target, current, given);
+    return withStatus(base, given['status']);
   }
-  const fields = version.status ? withStatus(given, current['status']) : given;
+  if (request.subresource === 'finalize') {
+    const finalizers = list(record(given['spec'])['finalizers']);
+    const spec = without(record(current['spec']), 'finalizers');
+    return { ...current, spec: finalizers.length === 0 ? spec : { ...spec, finalizers } };
+  }
+  const own = version.status ? withStatus(given, current['status']) : given;
+  // A namespace's finalizers have a subresource of their own.
+  const fields = current.kind === 'Namespace' ? { ...own, spec: current['spec'] } : own;
   const before: Json = record(given.metadata);
   const metadata = ownMetadata(record(current.metadata), before);
   return metadata === before ? fields : withMetadata(fields, metadata);

@@ -6,9 +6,9 @@ import type { Change } from './history.ts';
 import { deepFreeze } from './json.ts';
 import { apiVersionOf, kindKey } from './kind.ts';
 import { selectorOf } from './read.ts';
-import { fieldForbidden } from './schema/field-error.ts';
+import { fieldForbidden, unsupported } from './schema/field-error.ts';
 import type { Selector } from './selectors.ts';
-import { bareError, invalidOptions, StatusError, unknownResource } from './status.ts';
+import { bareError, invalid, invalidOptions, StatusError, unknownResource } from './status.ts';
 import type { EmbeddedStore } from './store.ts';
 import type { Commit, RequestOptions, StoreRequest } from './types.ts';
 
@@ -73,7 +73,10 @@ export function openWatch(
 function checkParameters({ options, sendInitialEvents }: WatchParameters): void {
   const { resourceVersion = '', resourceVersionMatch: match } = options ?? {};
   if (!/^\d*$/.test(resourceVersion)) {
-    throw bareError(`strconv.ParseUint: parsing ${JSON.stringify(resourceVersion)}: invalid syntax`);
+    const shown = JSON.stringify(resourceVersion);
+    throw bareError(
+      `resourceVersion: Invalid value: ${shown}: strconv.ParseUint: parsing ${shown}: invalid syntax`,
+    );
   }
   const refuse = (field: string, detail: string) =>
     invalidOptions('ListOptions', fieldForbidden(field, detail));
@@ -84,10 +87,12 @@ function checkParameters({ options, sendInitialEvents }: WatchParameters): void 
     );
   }
   if (sendInitialEvents !== undefined && match !== 'NotOlderThan') {
-    throw refuse(
+    const error = fieldForbidden(
       'resourceVersionMatch',
       'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
     );
+    const known = match === undefined ? [] : [unsupported('resourceVersionMatch', match, ['NotOlderThan'])];
+    throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', [error, ...known]);
   }
 }
 

@@ -140,7 +140,7 @@ describe('forms', () => {
   it.each([
     [
       'text/html',
-      '406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/vnd.kubernetes.protobuf',
+      '406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/vnd.kubernetes.protobuf, application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch',
       406,
     ],
     [
@@ -210,12 +210,7 @@ describe('bodies', () => {
       415,
       'application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml',
     ],
-    [
-      `${MAPS}/a`,
-      'application/json',
-      415,
-      'application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json, application/apply-patch+yaml',
-    ],
+    [`${MAPS}/a`, 'application/json', 415, '415: Unsupported Media Type'],
     [
       `${WIDGET_PATH}/w`,
       'application/apply-patch+yaml',

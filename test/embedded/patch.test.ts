@@ -146,7 +146,7 @@ describe('a strategic merge patch', () => {
     {
       title: 'adds a container that is not there',
       patch: { containers: [{ name: 'new', image: 'new:1' }] },
-      after: [main, side, { name: 'new', image: 'new:1', env: [], ports: [] }],
+      after: [{ name: 'new', image: 'new:1', env: [], ports: [] }, main, side],
     },
     {
       title: 'deletes a container by directive',
@@ -177,7 +177,7 @@ describe('a strategic merge patch', () => {
           },
         ],
       },
-      after: [{ ...main, env: ['A', 'C'], ports: [80, 81] }, side],
+      after: [{ ...main, env: ['C', 'A'], ports: [81, 80] }, side],
     },
   ])('$title', ({ patch, after }) => {
     expect(containersAfter(patch)).toEqual(after);
@@ -196,8 +196,8 @@ describe('a strategic merge patch', () => {
     opened.create(CONFIG_MAPS, configMap('a', { finalizers: ['g.dev/x', 'g.dev/y'] }));
     const metadata = { '$deleteFromPrimitiveList/finalizers': ['g.dev/x'], finalizers: ['g.dev/z'] };
     expect(opened.strategic(CONFIG_MAPS, 'a', { metadata }).body.metadata.finalizers).toEqual([
-      'g.dev/y',
       'g.dev/z',
+      'g.dev/y',
     ]);
   });
 
@@ -206,8 +206,8 @@ describe('a strategic merge patch', () => {
       spec: { template: { spec: { containers: [{ image: 'x' }] } } },
     });
     expect(answer).toMatchObject({
-      code: 400,
-      body: { message: 'map: {"image":"x"} does not contain declared merge key: name' },
+      code: 500,
+      body: { message: 'map: map[image:x] does not contain declared merge key: name' },
     });
   });
 });

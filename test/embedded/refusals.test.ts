@@ -243,7 +243,8 @@ const ROWS: readonly Row[] = [
     when: (api) => api.create(WIDGETS, { ...widget(''), metadata: {} }),
     code: 422,
     reason: 'Invalid',
-    message: 'Widget.g.dev "" is invalid: metadata.name: Required value: name or generateName is required',
+    message:
+      'Widget.g.dev "" is invalid: [metadata.name: Required value: name or generateName is required, <nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation]',
   },
   {
     title: 'a name in capitals is refused',
@@ -406,7 +407,7 @@ const ROWS: readonly Row[] = [
     code: 409,
     reason: 'Conflict',
     message:
-      'Operation cannot be fulfilled on leases.coordination.k8s.io "l": StorageError: invalid object, Code: 4, Key: /registry/coordination.k8s.io/leases/ns/l, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: X, UID in object meta: ',
+      'Operation cannot be fulfilled on leases.coordination.k8s.io "l": StorageError: invalid object, Code: 4, Key: /registry/leases/ns/l, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: X, UID in object meta: ',
   },
   {
     title: 'what this server lacks is refused by name',

@@ -8,10 +8,13 @@ import {
   invalidValue,
   required,
   tooLong,
+  unsupported,
 } from '../schema/field-error.ts';
+import { nameProblems } from '../schema/names.ts';
 import { parseQuantity } from '../schema/quantity.ts';
 import type { Rule } from '../schema/schema.ts';
 import type { FieldError } from '../status.ts';
+import { podSpecErrors, portNumberErrors, restartErrors } from './pod-checks.ts';
 
 /** The rules of the built-in kinds that their schemas cannot say. `old` is the stored object on an update. */
 
@@ -19,27 +22,47 @@ const DATA_BYTES_MAX = 1_048_576;
 const DATA_KEY = /^[-._a-zA-Z0-9]+$/;
 
 export function checkConfigMap(object: KubeObject, old: KubeObject | undefined): readonly FieldError[] {
-  const data = { ...record(object['data']), ...record(object['binaryData']) };
-  const bytes = Object.values(data).reduce<number>((sum, value) => sum + Buffer.byteLength(String(value)), 0);
-  const errors: FieldError[] = Object.keys(data)
-    .filter((key) => !DATA_KEY.test(key))
-    .map((key) =>
-      invalidValue(
-        `data[${key}]`,
-        key,
-        "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')",
-      ),
-    );
-  if (bytes > DATA_BYTES_MAX) errors.push({ ...tooLong('[]', DATA_BYTES_MAX) });
-  if (old?.['immutable'] !== true) return errors;
-  if (object['immutable'] !== true) {
-    errors.push(fieldForbidden('immutable', 'field is immutable when `immutable` is set'));
+  const [data, binary] = [record(object['data']), record(object['binaryData'])];
+  const errors: FieldError[] = immutableErrors(object, old);
+  for (const key of Object.keys(data)) {
+    errors.push(...keyErrors('data', key));
+    if (Object.hasOwn(binary, key)) {
+      errors.push(invalidValue(`data[${key}]`, key, 'duplicate of key present in binaryData'));
+    }
   }
-  for (const field of ['data', 'binaryData']) {
-    if (deepEqual(object[field], old[field])) continue;
-    errors.push(fieldForbidden(field, 'field is immutable when `immutable` is set'));
-  }
-  return errors;
+  for (const key of Object.keys(binary)) errors.push(...keyErrors('binaryData', key));
+  const values = [...Object.values(data), ...Object.values(binary)];
+  const bytes = values.reduce<number>((sum, value) => sum + Buffer.byteLength(String(value)), 0);
+  return bytes > DATA_BYTES_MAX ? [...errors, tooLong('[]', DATA_BYTES_MAX)] : errors;
+}
+
+function immutableErrors(object: KubeObject, old: KubeObject | undefined): FieldError[] {
+  if (old?.['immutable'] !== true) return [];
+  const changed = ['data', 'binaryData'].filter((field) => !deepEqual(object[field], old[field]));
+  const opened = object['immutable'] === true ? [] : ['immutable'];
+  return [...opened, ...changed].map((field) =>
+    fieldForbidden(field, 'field is immutable when `immutable` is set'),
+  );
+}
+
+function keyErrors(field: string, key: string): readonly FieldError[] {
+  const problem = keyProblem(key);
+  return problem === undefined ? [] : [invalidValue(`${field}[${key}]`, key, problem)];
+}
+
+function keyProblem(key: string): string | undefined {
+  if (!DATA_KEY.test(key)) return DATA_KEY_TEXT;
+  if (key === '.' || key === '..') return `must not be '${key}'`;
+  return key.startsWith('..') ? "must not start with '..'" : undefined;
+}
+
+const DATA_KEY_TEXT =
+  "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
+
+export function checkSecret(object: KubeObject, old: KubeObject | undefined): readonly FieldError[] {
+  const retyped = old !== undefined && object['type'] !== old['type'];
+  const errors = retyped ? [immutable('type', object['type'])] : [];
+  return [...errors, ...checkConfigMap(object, old)];
 }
 
 export function checkService(object: KubeObject, old: KubeObject | undefined): readonly FieldError[] {
@@ -52,14 +75,13 @@ export function checkService(object: KubeObject, old: KubeObject | undefined): r
     errors.push(required('spec.ports'));
   }
   ports.forEach((port, index) => {
-    if (ports.length > 1 && text(port['name']) === undefined)
-      errors.push(required(`spec.ports[${index}].name`));
-    const twin = ports.findIndex(
-      (other) => other['port'] === port['port'] && other['protocol'] === port['protocol'],
-    );
-    if (twin < index) {
-      errors.push(duplicate(`spec.ports[${index}]`, { protocol: port['protocol'], port: port['port'] }));
-    }
+    const place = `spec.ports[${index}]`;
+    const same = (fields: readonly string[]) =>
+      ports.findIndex((other) => fields.every((field) => other[field] === port[field])) < index;
+    errors.push(...portNameErrors(`${place}.name`, port, ports.length > 1, same(['name'])));
+    errors.push(...portNumberErrors(`${place}.port`, port['port'] ?? 0));
+    errors.push(...portNumberErrors(`${place}.targetPort`, port['targetPort'] ?? 0));
+    if (same(['port', 'protocol'])) errors.push(duplicate(place, goPort(port)));
   });
   if (
     before['clusterIP'] !== undefined &&
@@ -71,47 +93,117 @@ export function checkService(object: KubeObject, old: KubeObject | undefined): r
   return errors;
 }
 
+function portNameErrors(field: string, port: Json, needed: boolean, twice: boolean): readonly FieldError[] {
+  const name = text(port['name']);
+  if (name === undefined) return needed ? [required(field)] : [];
+  if (twice) return [duplicate(field, name)];
+  return nameProblems('label', name).map((problem) => invalidValue(field, name, problem));
+}
+
+/** A duplicate port is shown as Go's struct, with what makes it a duplicate. */
+function goPort({ protocol, port }: Json): Json {
+  return { Name: '', Protocol: protocol, AppProtocol: null, Port: port, TargetPort: 0, NodePort: 0 };
+}
+
 export function checkWorkload(object: KubeObject, old: KubeObject | undefined): readonly FieldError[] {
   const spec = record(object['spec']);
   const before = record(old?.['spec']);
-  if (spec === before) return [];
-  const selector = record(spec['selector']);
-  const errors = [...selectorErrors(spec, selector)];
-  if (old !== undefined && !deepEqual(spec['selector'], before['selector'])) {
-    errors.push(immutable('spec.selector', spec['selector']));
+  if (old !== undefined && spec === before) return [];
+  const template = record(spec['template']);
+  const podSpec = record(template['spec']);
+  const errors: FieldError[] = ['replicas', 'minReadySeconds', 'revisionHistoryLimit'].flatMap((field) =>
+    countErrors(`spec.${field}`, spec[field]),
+  );
+  errors.push(...selectorErrors(spec));
+  if (old === undefined || template !== before['template']) {
+    errors.push(...podSpecErrors('spec.template.spec', podSpec));
+    errors.push(...restartErrors('spec.template.spec', podSpec));
   }
+  if (object.kind === 'Deployment') errors.push(...rolloutErrors(spec));
+  if (old !== undefined && !deepEqual(spec['selector'], before['selector'])) {
+    errors.push(immutable('spec.selector', spec['selector'] ?? null));
+  }
+  return errors;
+}
+
+function countErrors(field: string, count: unknown): readonly FieldError[] {
+  if (typeof count !== 'number' || count >= 0) return [];
+  return [invalidValue(field, count, 'must be greater than or equal to 0')];
+}
+
+function rolloutErrors(spec: Json): readonly FieldError[] {
   const strategy = record(spec['strategy']);
+  const errors: FieldError[] = [];
   if (strategy['type'] === 'Recreate' && strategy['rollingUpdate'] !== undefined) {
     const detail = "may not be specified when strategy `type` is 'Recreate'";
     errors.push(fieldForbidden('spec.strategy.rollingUpdate', detail));
   }
-  const template = record(spec['template']);
-  if (template === before['template']) return errors;
-  return [...errors, ...podSpecErrors('spec.template.spec', record(template['spec']))];
+  if (strategy['type'] !== 'Recreate' && strategy['type'] !== 'RollingUpdate') {
+    const shown = { Type: strategy['type'], RollingUpdate: null };
+    errors.push(unsupported('spec.strategy', shown, ['Recreate', 'RollingUpdate']));
+  }
+  if (strategy['type'] === 'RollingUpdate') errors.push(...limitErrors(record(strategy['rollingUpdate'])));
+  const [deadline, least] = [spec['progressDeadlineSeconds'], spec['minReadySeconds'] ?? 0];
+  if (typeof deadline === 'number' && deadline <= Number(least)) {
+    errors.push(
+      invalidValue('spec.progressDeadlineSeconds', deadline, 'must be greater than minReadySeconds'),
+    );
+  }
+  return errors;
 }
 
-function selectorErrors(spec: Json, selector: Json): readonly FieldError[] {
-  const expressions = list(selector['matchExpressions']);
+function limitErrors(limits: Json): readonly FieldError[] {
+  const errors = ['maxUnavailable', 'maxSurge'].flatMap((name) => {
+    const [field, limit] = [`spec.strategy.rollingUpdate.${name}`, limits[name]];
+    if (typeof limit !== 'string') return countErrors(field, limit);
+    return /^[0-9]+%$/.test(limit) ? [] : [invalidValue(field, limit, PERCENT_TEXT)];
+  });
+  if (errors.length > 0 || !isNothing(limits['maxUnavailable']) || !isNothing(limits['maxSurge']))
+    return errors;
+  const shown = limits['maxUnavailable'] ?? 0;
+  return [
+    invalidValue('spec.strategy.rollingUpdate.maxUnavailable', shown, 'may not be 0 when `maxSurge` is 0'),
+  ];
+}
+
+function isNothing(limit: unknown): boolean {
+  return Number.parseInt(String(limit ?? 0), 10) === 0;
+}
+
+const PERCENT_TEXT =
+  "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')";
+
+function selectorErrors(spec: Json): readonly FieldError[] {
+  const selector = record(spec['selector']);
   const wanted = record(selector['matchLabels']);
-  if (Object.keys(wanted).length === 0 && expressions.length === 0) {
+  const empty = Object.keys(wanted).length === 0 && list(selector['matchExpressions']).length === 0;
+  if (empty && spec['selector'] !== undefined) {
     return [invalidValue('spec.selector', selector, 'empty selector is invalid for deployment')];
   }
+  const errors = spec['selector'] === undefined ? [required('spec.selector')] : [];
   const labels = record(record(record(spec['template'])['metadata'])['labels']);
-  if (Object.entries(wanted).every(([key, value]) => labels[key] === value)) return [];
-  return [
-    invalidValue('spec.template.metadata.labels', labels, '`selector` does not match template `labels`'),
-  ];
+  if (!empty && Object.entries(wanted).every(([key, value]) => labels[key] === value)) return errors;
+  const shown = Object.keys(labels).length === 0 ? null : labels;
+  const detail = '`selector` does not match template `labels`';
+  return [...errors, invalidValue('spec.template.metadata.labels', shown, detail)];
 }
 
 export function checkPod(object: KubeObject, old: KubeObject | undefined): readonly FieldError[] {
   const spec = record(object['spec']);
   const before = record(old?.['spec']);
-  if (spec === before) return [];
+  if (old !== undefined && spec === before) return [];
   const errors = podSpecErrors('spec', spec);
-  if (old === undefined || errors.length > 0) return errors;
+  if (old === undefined) return errors;
+  const moved = ['containers', 'initContainers'].filter(
+    (field) => list(spec[field]).length !== list(before[field]).length,
+  );
+  if (moved.length > 0) {
+    const detail = 'pod updates may not add or remove containers';
+    return [...errors, ...moved.map((field) => fieldForbidden(`spec.${field}`, detail))];
+  }
   return deepEqual(fixedPart(spec, before), fixedPart(before, before))
-    ? []
-    : [fieldForbidden('spec', POD_FIXED)];
+    ? errors
+    : [...errors, fieldForbidden('spec', POD_FIXED)];
 }
 
 const POD_FIXED =
@@ -126,69 +218,73 @@ function fixedPart(spec: Json, before: Json): Json {
   return { ...plain, containers: imageless('containers'), initContainers: imageless('initContainers') };
 }
 
-function podSpecErrors(path: string, spec: Json): readonly FieldError[] {
-  const volumes = new Set(list(spec['volumes']).map((volume) => record(volume)['name']));
-  const containers = list(spec['containers']).map(record);
-  const errors: FieldError[] = containers.length === 0 ? [required(`${path}.containers`)] : [];
-  const names = new Set<unknown>();
-  containers.forEach((container, index) => {
-    const place = `${path}.containers[${index}]`;
-    if (names.has(container['name'])) errors.push(duplicate(`${place}.name`, container['name']));
-    names.add(container['name']);
-    errors.push(...mountErrors(place, container, volumes), ...resourceErrors(place, container));
-  });
-  return errors;
-}
-
-function mountErrors(place: string, container: Json, volumes: ReadonlySet<unknown>): readonly FieldError[] {
-  return list(container['volumeMounts']).flatMap((mount, index) => {
-    const name = record(mount)['name'];
-    if (volumes.has(name)) return [];
-    const field = `${place}.volumeMounts[${index}].name`;
-    return [{ field, reason: 'FieldValueNotFound', message: `Not found: ${JSON.stringify(name)}` }];
-  });
-}
-
-function resourceErrors(place: string, container: Json): readonly FieldError[] {
-  const resources = record(container['resources']);
-  const limits = record(resources['limits']);
-  return Object.entries(record(resources['requests'])).flatMap(([name, request]) => {
-    const limit = limits[name];
-    if (limit === undefined) return [];
-    const asked = parseQuantity(String(request))?.nano ?? 0n;
-    const allowed = parseQuantity(String(limit))?.nano ?? 0n;
-    if (asked <= allowed) return [];
-    const detail = `must be less than or equal to ${name} limit of ${limit}`;
-    return [invalidValue(`${place}.resources.requests`, request, detail)];
-  });
-}
-
 export function checkClaim(object: KubeObject, old: KubeObject | undefined): readonly FieldError[] {
   const spec = record(object['spec']);
-  if (old === undefined) {
-    const modes =
-      list(spec['accessModes']).length === 0
-        ? [required('spec.accessModes', 'at least 1 access mode is required')]
-        : [];
-    const storage = record(record(spec['resources'])['requests'])['storage'];
-    return storage === undefined ? [...modes, required('spec.resources[storage]')] : modes;
-  }
+  if (old !== undefined && spec === record(old['spec'])) return [];
+  const errors = claimErrors(spec);
+  if (old === undefined) return errors;
   const before = record(old['spec']);
-  if (spec === before) return [];
   // A binder may fill in the volume and the class; a grown request is an expansion.
-  const fixed = (part: Json) =>
-    without(without(without(part, 'resources'), 'volumeName'), 'storageClassName');
+  const bound = record(old['status'])['phase'] === 'Bound';
+  const fixed = (part: Json) => {
+    const own = without(without(part, 'volumeName'), 'storageClassName');
+    return bound ? without(own, 'resources') : own;
+  };
   const settled = ['volumeName', 'storageClassName'].every(
     (field) => before[field] === undefined || before[field] === spec[field],
   );
-  if (settled && deepEqual(fixed(spec), fixed(before))) return [];
-  return [
-    fieldForbidden(
-      'spec',
-      'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims',
-    ),
-  ];
+  if (settled && deepEqual(fixed(spec), fixed(before))) return [...errors, ...errors];
+  const fixedSpec = fieldForbidden('spec', CLAIM_FIXED);
+  // The real server looks twice, and reports each time.
+  return [...errors, ...errors, fixedSpec, ...shrunkErrors(spec, before)];
 }
+
+/** A volume does not shrink. */
+function shrunkErrors(spec: Json, before: Json): readonly FieldError[] {
+  const [now, then] = [spec, before].map((part) => {
+    const storage = record(record(part['resources'])['requests'])['storage'];
+    return parseQuantity(String(storage ?? '0'))?.nano ?? 0n;
+  });
+  if ((now ?? 0n) >= (then ?? 0n)) return [];
+  return [fieldForbidden('spec.resources.requests.storage', 'field can not be less than status.capacity')];
+}
+
+const CLAIM_FIXED =
+  'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';
+
+function claimErrors(spec: Json): readonly FieldError[] {
+  const modes = list(spec['accessModes']);
+  const errors: FieldError[] =
+    modes.length === 0 ? [required('spec.accessModes', 'at least 1 access mode is required')] : [];
+  for (const mode of modes) {
+    if (!ACCESS_MODES.includes(String(mode)))
+      errors.push(unsupported('spec.accessModes', mode, ACCESS_MODES));
+  }
+  const storage = record(record(spec['resources'])['requests'])['storage'];
+  if (storage === undefined) errors.push(required('spec.resources[storage]'));
+  else if ((parseQuantity(String(storage))?.nano ?? 0n) <= 0n) {
+    errors.push(invalidValue('spec.resources[storage]', storage, 'must be greater than zero'));
+  }
+  const volumeMode = spec['volumeMode'];
+  if (volumeMode === 'Block' || volumeMode === 'Filesystem') return errors;
+  return [...errors, unsupported('spec.volumeMode', volumeMode, ['Block', 'Filesystem'])];
+}
+
+const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
+
+/** A quota's amounts are no less than nothing, and what is counted is counted in whole numbers. */
+export function checkQuota(object: KubeObject): readonly FieldError[] {
+  return Object.entries(record(record(object['spec'])['hard'])).flatMap(([name, amount]) => {
+    const nano = parseQuantity(String(amount))?.nano ?? 0n;
+    const field = `spec.hard[${name}]`;
+    const problems = nano < 0n ? ['must be greater than or equal to 0'] : [];
+    if (COUNTED.test(name) && nano % 1_000_000_000n !== 0n) problems.push('must be an integer');
+    return problems.map((problem) => invalidValue(field, amount, problem));
+  });
+}
+
+const COUNTED =
+  /^(?:count\/.+|pods|services|replicationcontrollers|resourcequotas|secrets|configmaps|persistentvolumeclaims|services\.(?:nodeports|loadbalancers))$/;
 
 export function checkEvent(object: KubeObject): readonly FieldError[] {
   const namespace = text(record(object['involvedObject'])['namespace']) ?? '';

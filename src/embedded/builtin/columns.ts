@@ -24,6 +24,13 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     AGE,
     column('IP', 'string', (pod) => text(record(pod['status'])['podIP']) ?? '<none>', 1),
     column('Node', 'string', (pod) => text(record(pod['spec'])['nodeName']) ?? '<none>', 1),
+    column(
+      'Nominated Node',
+      'string',
+      (pod) => text(record(pod['status'])['nominatedNodeName']) ?? '<none>',
+      1,
+    ),
+    column('Readiness Gates', 'string', readinessGates, 1),
   ],
   Service: [
     NAME,
@@ -34,14 +41,14 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     AGE,
     column('Selector', 'string', (service) => pairs(record(service['spec'])['selector']), 1),
   ],
-  ConfigMap: [NAME, column('Data', 'integer', dataCount), AGE],
+  ConfigMap: [NAME, column('Data', 'string', dataCount), AGE],
   Secret: [
     NAME,
     column('Type', 'string', (secret) => secret['type']),
-    column('Data', 'integer', dataCount),
+    column('Data', 'string', dataCount),
     AGE,
   ],
-  ServiceAccount: [NAME, column('Secrets', 'integer', (account) => list(account['secrets']).length), AGE],
+  ServiceAccount: [NAME, column('Secrets', 'string', (account) => list(account['secrets']).length), AGE],
   PersistentVolumeClaim: [
     NAME,
     column('Status', 'string', (claim) =>
@@ -51,6 +58,11 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     column('Capacity', 'string', (claim) => record(record(claim['status'])['capacity'])['storage'] ?? ''),
     column('Access Modes', 'string', accessModes),
     column('StorageClass', 'string', (claim) => text(record(claim['spec'])['storageClassName']) ?? ''),
+    column(
+      'VolumeAttributesClass',
+      'string',
+      (claim) => record(claim['spec'])['volumeAttributesClassName'] ?? '<unset>',
+    ),
     AGE,
     column('VolumeMode', 'string', (claim) => record(claim['spec'])['volumeMode'] ?? '<unset>', 1),
   ],
@@ -62,7 +74,16 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     column('Type', 'string', (event) => event['type']),
     column('Reason', 'string', (event) => event['reason']),
     column('Object', 'string', eventSubject),
+    column('Subobject', 'string', (event) => text(record(event['involvedObject'])['fieldPath']) ?? '', 1),
+    column('Source', 'string', eventSource, 1),
     column('Message', 'string', (event) => text(event['message'])?.trim()),
+    column(
+      'First Seen',
+      'string',
+      (event, now) => age(text(event['firstTimestamp']) ?? text(event['eventTime']), now),
+      1,
+    ),
+    column('Count', 'string', (event) => count(event['count']), 1),
     { ...column('Name', 'string', (event) => event.metadata.name, 1), format: 'name' },
   ],
   Deployment: [
@@ -71,8 +92,8 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
       const wanted = count(record(deployment['spec'])['replicas']);
       return `${count(record(deployment['status'])['readyReplicas'])}/${wanted}`;
     }),
-    column('Up-to-date', 'string', (object) => String(count(record(object['status'])['updatedReplicas']))),
-    column('Available', 'string', (object) => String(count(record(object['status'])['availableReplicas']))),
+    column('Up-to-date', 'string', (object) => count(record(object['status'])['updatedReplicas'])),
+    column('Available', 'string', (object) => count(record(object['status'])['availableReplicas'])),
     AGE,
     column('Containers', 'string', (object) => containerField(object, 'name'), 1),
     column('Images', 'string', (object) => containerField(object, 'image'), 1),
@@ -184,4 +205,23 @@ function quotaUse(quota: KubeObject): string {
 function eventSubject(event: KubeObject): string {
   const subject = record(event['involvedObject']);
   return `${String(subject['kind']).toLowerCase()}/${subject['name']}`;
+}
+
+/** How many of a pod's own gates are open. */
+function readinessGates(pod: KubeObject): string {
+  const gates = list(record(pod['spec'])['readinessGates']).map((gate) => record(gate)['conditionType']);
+  if (gates.length === 0) return '<none>';
+  const conditions = list(record(pod['status'])['conditions']).map(record);
+  const open = gates.filter((gate) =>
+    conditions.some((condition) => condition['type'] === gate && condition['status'] === 'True'),
+  );
+  return `${open.length}/${gates.length}`;
+}
+
+function eventSource(event: KubeObject): string {
+  const { component, host } = record(event['source']);
+  return [component, host]
+    .map(text)
+    .filter((part) => part !== undefined)
+    .join(', ');
 }

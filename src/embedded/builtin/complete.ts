@@ -60,11 +60,11 @@ const DEFAULT_TOLERATIONS = ['not-ready', 'unreachable'].map((state) => ({
 }));
 
 export function completePod(object: KubeObject, old: KubeObject | undefined): KubeObject {
-  if (object['spec'] === old?.['spec'] && old !== undefined) return object;
+  if (object['spec'] === old?.['spec'] && old !== undefined) return completeAddresses(object);
   const spec = completePodSpec(record(object['spec']));
   const containers = list(spec['containers']).map((container) => withRequests(record(container)));
   const keys = new Set(list(spec['tolerations']).map((toleration) => record(toleration)['key']));
-  const missing = old === undefined ? DEFAULT_TOLERATIONS.filter(({ key }) => !keys.has(key)) : [];
+  const missing = DEFAULT_TOLERATIONS.filter(({ key }) => !keys.has(key));
   const tolerations = [...list(spec['tolerations']), ...missing];
   const next = withSpec(object, {
     ...spec,
@@ -73,6 +73,14 @@ export function completePod(object: KubeObject, old: KubeObject | undefined): Ku
   });
   if (old !== undefined) return next;
   return { ...next, status: { phase: 'Pending', qosClass: qosClass(containers) } };
+}
+
+/** A pod's address is the first of its addresses. */
+function completeAddresses(pod: KubeObject): KubeObject {
+  const status = record(pod['status']);
+  const ip = text(status['podIP']);
+  if (ip === undefined || status['podIPs'] !== undefined) return pod;
+  return { ...pod, status: { ...status, podIPs: [{ ip }] } };
 }
 
 function withRequests(container: Json): Json {
@@ -105,7 +113,7 @@ export function completeService(
   const spec = record(object['spec']);
   const ports = list(spec['ports'])
     .map(record)
-    .map((port) => (port['targetPort'] === undefined ? { ...port, targetPort: port['port'] } : port));
+    .map((port) => (port['targetPort'] === undefined ? { ...port, targetPort: port['port'] ?? 0 } : port));
   const named = { ...spec, ...(ports.length === 0 ? {} : { ports }) };
   if (spec['type'] === 'ExternalName') return withSpec(object, named);
   const before = record(old?.['spec']);
@@ -141,7 +149,9 @@ export function completeNamespace(object: KubeObject, old: KubeObject | undefine
     object.metadata.labels?.[NAMESPACE_LABEL] === object.metadata.name
       ? object
       : { ...object, metadata: { ...object.metadata, labels } };
-  return old === undefined ? { ...labelled, spec: { finalizers: ['kubernetes'] } } : labelled;
+  if (old !== undefined) return labelled;
+  const given = list(record(object['spec'])['finalizers']);
+  return { ...labelled, spec: { finalizers: [...new Set([...given, 'kubernetes'])] } };
 }
 
 export function completeClaim(object: KubeObject, old: KubeObject | undefined): KubeObject {

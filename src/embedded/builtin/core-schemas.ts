@@ -1,4 +1,5 @@
 import {
+  byteStrings,
   flag,
   intOrString,
   labelSelectorSchema,
@@ -19,17 +20,14 @@ import {
 import type { Schema } from '../schema/schema.ts';
 import { POD_TEMPLATE } from './pod-schema.ts';
 
-const servicePort = struct(
-  {
-    name: text(),
-    protocol: text({ default: 'TCP', enum: ['SCTP', 'TCP', 'UDP'] }),
-    appProtocol: text(),
-    port: whole({ minimum: 1, maximum: 65535 }),
-    targetPort: intOrString(),
-    nodePort: whole(),
-  },
-  { required: ['port'] },
-);
+const servicePort = struct({
+  name: text(),
+  protocol: text({ default: 'TCP', enum: ['SCTP', 'TCP', 'UDP'] }),
+  appProtocol: text(),
+  port: whole(),
+  targetPort: intOrString(),
+  nodePort: whole(),
+});
 
 const condition = struct(
   {
@@ -63,7 +61,7 @@ export const SERVICE: Schema = struct({
         enum: ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'],
       }),
       externalIPs: texts(),
-      sessionAffinity: text({ default: 'None' }),
+      sessionAffinity: text({ default: 'None', enum: ['ClientIP', 'None'] }),
       sessionAffinityConfig: opaque(),
       loadBalancerIP: text(),
       loadBalancerSourceRanges: texts(),
@@ -85,12 +83,12 @@ export const SERVICE: Schema = struct({
 
 export const CONFIG_MAP: Schema = struct({
   data: strings(),
-  binaryData: strings(),
+  binaryData: byteStrings(),
   immutable: pointerToFlag(),
 });
 
 export const SECRET: Schema = struct({
-  data: strings(),
+  data: byteStrings(),
   stringData: strings(),
   type: text({ default: 'Opaque' }),
   immutable: pointerToFlag(),
@@ -180,68 +178,59 @@ const rollingUpdate = struct({
   maxSurge: intOrString({ default: '25%' }),
 });
 
-export const DEPLOYMENT: Schema = struct(
-  {
-    spec: struct(
-      {
-        replicas: pointerToWhole({ default: 1, minimum: 0 }),
-        selector: labelSelectorSchema(),
-        template: POD_TEMPLATE,
-        strategy: struct(
-          { type: text({ default: 'RollingUpdate', enum: ['Recreate', 'RollingUpdate'] }), rollingUpdate },
-          { default: {} },
-        ),
-        minReadySeconds: whole(),
-        revisionHistoryLimit: pointerToWhole({ default: 10 }),
-        paused: flag(),
-        progressDeadlineSeconds: pointerToWhole({ default: 600 }),
-      },
-      { required: ['selector', 'template'] },
-    ),
-    status: struct(
-      {
-        observedGeneration: whole(),
-        replicas: whole(),
-        updatedReplicas: whole(),
-        readyReplicas: whole(),
-        availableReplicas: whole(),
-        unavailableReplicas: whole(),
-        terminatingReplicas: pointerToWhole(),
-        conditions,
-        collisionCount: pointerToWhole(),
-      },
-      { default: {} },
-    ),
-  },
-  { required: ['spec'] },
-);
+export const DEPLOYMENT: Schema = struct({
+  spec: struct(
+    {
+      replicas: pointerToWhole({ default: 1 }),
+      selector: labelSelectorSchema(),
+      template: { ...POD_TEMPLATE, default: {} },
+      strategy: struct({ type: text({ default: 'RollingUpdate' }), rollingUpdate }, { default: {} }),
+      minReadySeconds: whole(),
+      revisionHistoryLimit: pointerToWhole({ default: 10 }),
+      paused: flag(),
+      progressDeadlineSeconds: pointerToWhole({ default: 600 }),
+    },
+    { default: {} },
+  ),
+  status: struct(
+    {
+      observedGeneration: whole(),
+      replicas: whole(),
+      updatedReplicas: whole(),
+      readyReplicas: whole(),
+      availableReplicas: whole(),
+      unavailableReplicas: whole(),
+      terminatingReplicas: pointerToWhole(),
+      conditions,
+      collisionCount: pointerToWhole(),
+    },
+    { default: {} },
+  ),
+});
 
-export const REPLICA_SET: Schema = struct(
-  {
-    spec: struct(
-      {
-        replicas: pointerToWhole({ default: 1, minimum: 0 }),
-        minReadySeconds: whole(),
-        selector: labelSelectorSchema(),
-        template: POD_TEMPLATE,
-      },
-      { required: ['selector', 'template'] },
-    ),
-    status: struct(
-      {
-        replicas: { type: 'integer', default: 0 },
-        fullyLabeledReplicas: whole(),
-        readyReplicas: whole(),
-        availableReplicas: whole(),
-        terminatingReplicas: pointerToWhole(),
-        observedGeneration: whole(),
-        conditions,
-      },
-      { default: {} },
-    ),
-  },
-  { required: ['spec'] },
-);
+export const REPLICA_SET: Schema = struct({
+  spec: struct(
+    {
+      replicas: pointerToWhole({ default: 1 }),
+      minReadySeconds: whole(),
+      selector: labelSelectorSchema(),
+      template: { ...POD_TEMPLATE, default: {} },
+    },
+    { default: {} },
+  ),
+  status: struct(
+    {
+      replicas: { type: 'integer', default: 0 },
+      fullyLabeledReplicas: whole(),
+      readyReplicas: whole(),
+      availableReplicas: whole(),
+      terminatingReplicas: pointerToWhole(),
+      observedGeneration: whole(),
+      conditions,
+    },
+    { default: {} },
+  ),
+});
 
 /** Only what the server itself reads; the schemas inside are stored as they come. */
 export const CUSTOM_RESOURCE_DEFINITION: Schema = struct(

@@ -7,6 +7,8 @@ import {
   checkEvent,
   checkLease,
   checkPod,
+  checkQuota,
+  checkSecret,
   checkService,
   checkWorkload,
 } from './check.ts';
@@ -29,6 +31,9 @@ const TRAITS: Traits = {
   createsOnPut: false,
   unconditionalPut: true,
   deleteAnswersObject: false,
+  metadataChecks: 4,
+  strictFinalizers: true,
+  statusTakesMetadata: false,
 };
 
 interface BuiltIn extends Partial<Traits> {
@@ -75,6 +80,7 @@ const BUILT_INS: readonly BuiltIn[] = [
     categories: ['all'],
     status: true,
     nameRule: 'service',
+    metadataChecks: 3,
     createsOnPut: true,
     deleteAnswersObject: true,
     complete: completeService,
@@ -92,7 +98,7 @@ const BUILT_INS: readonly BuiltIn[] = [
     plural: 'secrets',
     schema: schemas.SECRET,
     complete: completeSecret,
-    check: checkConfigMap,
+    check: checkSecret,
   },
   {
     kind: 'ServiceAccount',
@@ -108,6 +114,7 @@ const BUILT_INS: readonly BuiltIn[] = [
     shortNames: ['pvc'],
     status: true,
     deleteAnswersObject: true,
+    metadataChecks: 5,
     complete: completeClaim,
     check: checkClaim,
   },
@@ -117,6 +124,7 @@ const BUILT_INS: readonly BuiltIn[] = [
     schema: schemas.RESOURCE_QUOTA,
     shortNames: ['quota'],
     status: true,
+    check: checkQuota,
     deleteAnswersObject: true,
   },
   {
@@ -124,7 +132,10 @@ const BUILT_INS: readonly BuiltIn[] = [
     plural: 'events',
     schema: schemas.EVENT,
     shortNames: ['ev'],
+    nameRule: 'segment',
     createsOnPut: true,
+    metadataChecks: 2,
+    strictFinalizers: false,
     check: checkEvent,
   },
   {
@@ -144,6 +155,7 @@ const BUILT_INS: readonly BuiltIn[] = [
     group: 'apps',
     kind: 'ReplicaSet',
     plural: 'replicasets',
+    statusTakesMetadata: true,
     schema: schemas.REPLICA_SET,
     shortNames: ['rs'],
     categories: ['all'],
@@ -159,6 +171,7 @@ const BUILT_INS: readonly BuiltIn[] = [
     plural: 'leases',
     schema: schemas.LEASE,
     createsOnPut: true,
+    strictFinalizers: false,
     unconditionalPut: false,
     check: checkLease,
   },
@@ -212,6 +225,9 @@ function builtIn(definition: BuiltIn): Kind {
       createsOnPut: definition.createsOnPut ?? TRAITS.createsOnPut,
       unconditionalPut: definition.unconditionalPut ?? TRAITS.unconditionalPut,
       deleteAnswersObject: definition.deleteAnswersObject ?? TRAITS.deleteAnswersObject,
+      metadataChecks: definition.metadataChecks ?? (group === '' ? 4 : 3),
+      strictFinalizers: definition.strictFinalizers ?? TRAITS.strictFinalizers,
+      statusTakesMetadata: definition.statusTakesMetadata ?? (status === true && group === ''),
       ...(complete === undefined ? {} : { complete }),
       ...(check === undefined ? {} : { check }),
     },

@@ -33,45 +33,36 @@ const resourceReference = struct({
   divisor: quantity({ default: '0' }),
 });
 
-const variable = struct(
-  {
-    name: text(),
-    value: text(),
-    valueFrom: struct({
-      configMapKeyRef: keyReference,
-      secretKeyRef: keyReference,
-      fieldRef: fieldReference,
-      resourceFieldRef: resourceReference,
-    }),
-  },
-  { required: ['name'] },
-);
+const variable = struct({
+  name: text(),
+  value: text(),
+  valueFrom: struct({
+    configMapKeyRef: keyReference,
+    secretKeyRef: keyReference,
+    fieldRef: fieldReference,
+    resourceFieldRef: resourceReference,
+  }),
+});
 
 const source = struct({ name: text(), optional: pointerToFlag() });
 
-const port = struct(
-  {
-    name: text(),
-    containerPort: whole({ minimum: 1, maximum: 65535 }),
-    hostPort: whole(),
-    hostIP: text(),
-    protocol: text({ default: 'TCP', enum: ['SCTP', 'TCP', 'UDP'] }),
-  },
-  { required: ['containerPort'] },
-);
+const port = struct({
+  name: text(),
+  containerPort: whole(),
+  hostPort: whole(),
+  hostIP: text(),
+  protocol: text({ default: 'TCP', enum: ['SCTP', 'TCP', 'UDP'] }),
+});
 
-const mount = struct(
-  {
-    name: text(),
-    mountPath: text(),
-    subPath: text(),
-    subPathExpr: text(),
-    readOnly: flag(),
-    mountPropagation: text(),
-    recursiveReadOnly: text(),
-  },
-  { required: ['name', 'mountPath'] },
-);
+const mount = struct({
+  name: text(),
+  mountPath: text(),
+  subPath: text(),
+  subPathExpr: text(),
+  readOnly: flag(),
+  mountPropagation: text(),
+  recursiveReadOnly: text(),
+});
 
 const httpGet = struct({
   path: text({ default: '/' }),
@@ -94,57 +85,51 @@ const probe = struct({
   terminationGracePeriodSeconds: pointerToWhole(),
 });
 
-const container = struct(
-  {
-    name: text(),
-    image: text(),
-    command: texts(),
-    args: texts(),
-    workingDir: text(),
-    ports: listOf(port, 'containerPort'),
-    env: listOf(variable, 'name'),
-    envFrom: listOf(struct({ prefix: text(), configMapRef: source, secretRef: source })),
-    resources,
-    resizePolicy: opaqueList(),
-    restartPolicy: text(),
-    volumeMounts: listOf(mount, 'mountPath'),
-    volumeDevices: opaqueList(),
-    livenessProbe: probe,
-    readinessProbe: probe,
-    startupProbe: probe,
-    lifecycle: opaque(),
-    terminationMessagePath: text({ default: '/dev/termination-log' }),
-    terminationMessagePolicy: text({ default: 'File' }),
-    imagePullPolicy: text({ enum: ['Always', 'IfNotPresent', 'Never'] }),
-    securityContext: opaque(),
-    stdin: flag(),
-    stdinOnce: flag(),
-    tty: flag(),
-  },
-  { required: ['name', 'image'] },
-);
+const container = struct({
+  name: text(),
+  image: text(),
+  command: texts(),
+  args: texts(),
+  workingDir: text(),
+  ports: listOf(port, 'containerPort'),
+  env: listOf(variable, 'name'),
+  envFrom: listOf(struct({ prefix: text(), configMapRef: source, secretRef: source })),
+  resources,
+  resizePolicy: opaqueList(),
+  restartPolicy: text(),
+  volumeMounts: listOf(mount, 'mountPath'),
+  volumeDevices: opaqueList(),
+  livenessProbe: probe,
+  readinessProbe: probe,
+  startupProbe: probe,
+  lifecycle: opaque(),
+  terminationMessagePath: text({ default: '/dev/termination-log' }),
+  terminationMessagePolicy: text({ default: 'File' }),
+  imagePullPolicy: text({ enum: ['Always', 'IfNotPresent', 'Never'] }),
+  securityContext: opaque(),
+  stdin: flag(),
+  stdinOnce: flag(),
+  tty: flag(),
+});
 
 const file = struct({ key: text(), path: text(), mode: pointerToWhole() });
 const files = listOf(file);
 const mode = pointerToWhole({ default: 420 });
 
-const volume = struct(
-  {
-    name: text(),
-    configMap: struct({ name: text(), items: files, defaultMode: mode, optional: pointerToFlag() }),
-    secret: struct({ secretName: text(), items: files, defaultMode: mode, optional: pointerToFlag() }),
-    emptyDir: struct({ medium: text(), sizeLimit: quantity() }),
-    persistentVolumeClaim: struct({ claimName: text(), readOnly: flag() }),
-    hostPath: struct({ path: text(), type: { type: 'string', default: '' } }),
-    projected: struct({ sources: opaqueList(), defaultMode: mode }),
-    downwardAPI: struct({ items: opaqueList(), defaultMode: mode }),
-    nfs: opaque(),
-    csi: opaque(),
-    ephemeral: opaque(),
-    image: opaque(),
-  },
-  { required: ['name'] },
-);
+const volume = struct({
+  name: text(),
+  configMap: struct({ name: text(), items: files, defaultMode: mode, optional: pointerToFlag() }),
+  secret: struct({ secretName: text(), items: files, defaultMode: mode, optional: pointerToFlag() }),
+  emptyDir: struct({ medium: text(), sizeLimit: quantity() }),
+  persistentVolumeClaim: struct({ claimName: text(), readOnly: flag() }),
+  hostPath: struct({ path: text(), type: { type: 'string', default: '' } }),
+  projected: struct({ sources: opaqueList(), defaultMode: mode }),
+  downwardAPI: struct({ items: opaqueList(), defaultMode: mode }),
+  nfs: opaque(),
+  csi: opaque(),
+  ephemeral: opaque(),
+  image: opaque(),
+});
 
 const toleration = struct({
   key: text(),
@@ -197,7 +182,10 @@ const SPEC_FIELDS: Readonly<Record<string, Schema>> = {
   resources: struct({ limits: quantities(), requests: quantities() }),
 };
 
-const template = struct({ metadata: METADATA, spec: struct(SPEC_FIELDS, { required: ['containers'] }) });
+const template = struct({
+  metadata: { ...METADATA, default: {} },
+  spec: struct(SPEC_FIELDS, { default: {} }),
+});
 
 /** The pod template of Deployments and ReplicaSets. */
 export const POD_TEMPLATE: Schema = template;
@@ -205,11 +193,11 @@ export const POD_TEMPLATE: Schema = template;
 const condition = struct(
   {
     type: text(),
-    status: text(),
+    status: { type: 'string', default: '' },
     reason: text(),
     message: text(),
-    lastProbeTime: { type: 'string', nullable: true },
-    lastTransitionTime: { type: 'string', nullable: true },
+    lastProbeTime: { type: 'string', format: 'go-time', nullable: true, default: null },
+    lastTransitionTime: { type: 'string', format: 'go-time', nullable: true, default: null },
     observedGeneration: whole(),
   },
   { required: ['type'] },
@@ -223,7 +211,7 @@ export const POD: Schema = struct({
       priority: pointerToWhole({ default: 0 }),
       preemptionPolicy: text({ default: 'PreemptLowerPriority' }),
     },
-    { required: ['containers'] },
+    { default: {} },
   ),
   status: struct(
     {

@@ -6,8 +6,16 @@ export type Form = 'json' | 'Table' | 'PartialObjectMetadata' | 'PartialObjectMe
 const FORMS: readonly string[] = ['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'];
 const TYPES = 'application/json, application/yaml, application/vnd.kubernetes.protobuf';
 
+/** What an answer will be about. */
+interface Wanted {
+  readonly custom: boolean;
+  readonly list: boolean;
+}
+
+const ONE: Wanted = { custom: false, list: false };
+
 /** Reads the Accept header; 406 when nothing in it can be had, 501 for what only this server lacks. */
-export function formOf(accept: string | undefined): Form {
+export function formOf(accept: string | undefined, asked: Wanted = ONE): Form {
   if (accept === undefined || accept.trim() === '') return 'json';
   const clauses = accept.split(',').map(clause);
   for (const { type, as } of clauses) {
@@ -22,11 +30,15 @@ export function formOf(accept: string | undefined): Form {
   if (clauses.some(({ type }) => type.startsWith('application/vnd.kubernetes.protobuf'))) {
     throw notImplemented('answers in protobuf');
   }
-  throw notAcceptable(`406: Not Acceptable\n\nAvailable representations: ${TYPES}`);
+  if (asked.custom) throw notAcceptable(`only the following media types are accepted: ${TYPES}`);
+  const streams = 'application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch';
+  const types = asked.list ? `${TYPES}, ${streams}` : TYPES;
+  const message = `406: Not Acceptable\n\nAvailable representations: ${types}`;
+  throw new StatusError(406, 'NotAcceptable', message, { details: {} });
 }
 
 export function notAcceptable(message: string): StatusError {
-  return new StatusError(406, 'NotAcceptable', message, { details: {} });
+  return new StatusError(406, 'NotAcceptable', message);
 }
 
 function clause(text: string): { readonly type: string; readonly as: string | undefined } {

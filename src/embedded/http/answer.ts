@@ -1,6 +1,7 @@
 import type { KubeObject } from '../../kube/api.ts';
 import type { Target } from '../core.ts';
-import { list } from '../json.ts';
+import { list, record } from '../json.ts';
+import { bareError } from '../status.ts';
 import type { StoreResponse } from '../types.ts';
 import { type Form, notAcceptable } from './accept.ts';
 import { listJson, objectJson } from './serialise.ts';
@@ -18,6 +19,7 @@ export const NOT_FOUND: Answer = {
   code: 404,
   contentType: 'text/plain; charset=utf-8',
   body: '404 page not found\n',
+  headers: { 'X-Content-Type-Options': 'nosniff' },
 };
 
 export function jsonAnswer(code: number, body: unknown): Answer {
@@ -52,6 +54,7 @@ function shaped(target: Target, body: KubeObject, form: Form, included: Included
     body.kind === kind.listKind && (request.verb === 'list' || request.verb === 'deletecollection');
   if (!isList) {
     if (form === 'PartialObjectMetadataList') {
+      if (custom) throw bareError('content is not a list');
       throw notAcceptable(
         `you requested PartialObjectMetadataList, but the requested object is not a list (${goType(target, '')})`,
       );
@@ -63,17 +66,24 @@ function shaped(target: Target, body: KubeObject, form: Form, included: Included
     case 'json':
       return listJson(body, items, custom);
     case 'Table':
-      return `${JSON.stringify(tableOf(target, items, body.metadata, included, now))}\n`;
+      return `${JSON.stringify(tableOf(target, items, withoutEmpty(body.metadata), included, now))}\n`;
     case 'PartialObjectMetadata':
       throw notAcceptable(
         `you requested PartialObjectMetadata, but the requested object is a list (${goType(target, 'List')})`,
       );
     case 'PartialObjectMetadataList': {
-      const { metadata } = body;
-      const shown = { kind: form, apiVersion: 'meta.k8s.io/v1', metadata, items: items.map(partial) };
-      return `${JSON.stringify(shown)}\n`;
+      const metadata = withoutEmpty(body.metadata);
+      // Go writes a list of which nothing was made as null.
+      const shown = items.length === 0 ? null : items.map(partial);
+      return `${JSON.stringify({ kind: form, apiVersion: 'meta.k8s.io/v1', metadata, items: shown })}\n`;
     }
   }
+}
+
+/** The lists of custom kinds always carry a token, even an empty one; other forms of them do not. */
+function withoutEmpty(metadata: unknown): unknown {
+  const { continue: token, ...rest } = record(metadata);
+  return token === undefined || token === '' ? rest : { ...rest, continue: token };
 }
 
 /** One object in the form that was asked for: an answer of its own, or inside a watch event. */
@@ -83,13 +93,14 @@ export function objectText(
   form: Form,
   included: Included,
   now: number,
+  titled = true,
 ): string {
   if (form === 'PartialObjectMetadata') return JSON.stringify(partial(object));
   if (form !== 'Table' || object.kind !== target.kind.resource.kind) {
     return objectJson(object, target.kind.traits.custom);
   }
   const metadata = { resourceVersion: object.metadata.resourceVersion };
-  return JSON.stringify(tableOf(target, [object], metadata, included, now));
+  return JSON.stringify(tableOf(target, [object], metadata, included, now, titled));
 }
 
 function goType({ kind }: Target, suffix: string): string {

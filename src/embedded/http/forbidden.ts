@@ -5,6 +5,9 @@ import type { Route } from './path.ts';
 const PUBLIC = ['/healthz', '/livez', '/readyz', '/version'];
 export const ANONYMOUS = 'system:anonymous';
 
+/** A refusal that comes before the request is looked at. */
+export class Forbidden extends StatusError {}
+
 /** Nobody without a token may do anything but ask whether the server lives. */
 export function authorize(
   user: string,
@@ -15,9 +18,12 @@ export function authorize(
   if (user !== ANONYMOUS || PUBLIC.includes(path.replace(/\/$/, ''))) return;
   if (route?.kind !== 'resource') {
     const message = `forbidden: User "${user}" cannot get path "${path}"`;
-    throw new StatusError(403, 'Forbidden', message, { details: {} });
+    throw new Forbidden(403, 'Forbidden', message, { details: {} });
   }
-  const { resource, namespace, name, subresource } = route;
+  const { resource, name, subresource } = route;
+  // A namespace counts as inside of itself.
+  const inside = resource.group === '' && resource.plural === 'namespaces' && name !== undefined;
+  const namespace = inside ? name : route.namespace;
   const { group, plural } = resource;
   const qualified = pluralName(resource);
   const subject = name === undefined ? qualified : `${qualified} "${name}"`;
@@ -29,5 +35,5 @@ export function authorize(
     ...(group === '' ? {} : { group }),
     kind: plural,
   };
-  throw new StatusError(403, 'Forbidden', message, { details });
+  throw new Forbidden(403, 'Forbidden', message, { details });
 }

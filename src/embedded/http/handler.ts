@@ -1,16 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock, Random } from '../../clock.ts';
-import { methodNotAllowed, StatusError, unknownResource } from '../status.ts';
+import type { Kind } from '../kind.ts';
+import { fieldForbidden } from '../schema/field-error.ts';
+import { invalidOptions, methodNotAllowed, StatusError, unknownResource } from '../status.ts';
 import type { EmbeddedStore } from '../store.ts';
 import type { StoreRequest } from '../types.ts';
 import { about } from './about.ts';
 import { formOf } from './accept.ts';
 import { type Answer, answerOf, jsonAnswer, NOT_FOUND } from './answer.ts';
 import { isServed } from './discovery.ts';
-import { ANONYMOUS, authorize } from './forbidden.ts';
-import { parseJson, parseObject, patchTypeOf, readBytes } from './media.ts';
+import { ANONYMOUS, authorize, Forbidden } from './forbidden.ts';
+import { parseObject, parsePatch, patchTypeOf, readBytes } from './media.ts';
 import { parsePath, type Route } from './path.ts';
-import { readOptions } from './query.ts';
+import { isSet, readOptions } from './query.ts';
 import type { Included } from './table.ts';
 import { streamWatch } from './watch-stream.ts';
 
@@ -59,7 +61,7 @@ function verbOf(method: string, route: Route | undefined, query: URLSearchParams
   switch (method) {
     case 'GET':
       if (named || route?.kind !== 'resource') return 'get';
-      return ['1', 'true'].includes(query.get('watch') ?? '') ? 'watch' : 'list';
+      return isSet(query, 'watch') ? 'watch' : 'list';
     case 'POST':
       return 'create';
     case 'PUT':
@@ -99,18 +101,20 @@ export async function answer(
 function checkPlace(store: EmbeddedStore, route: ResourceRoute, method: string): Answer | undefined {
   const { resource, namespace, name } = route;
   if (!isServed(store, resource)) return NOT_FOUND;
-  const kind = store
-    .kinds()
-    .find((each) => each.resource.group === resource.group && each.resource.plural === resource.plural);
+  const kind = store.kinds().find((each) => isOf(each, route));
   if (kind === undefined || !kind.versions.some((version) => version.name === resource.version)) {
     if (resource.plural === 'selfsubjectaccessreviews') return undefined;
+    // A group that definitions have made has no path for what is not defined.
+    if (store.kinds().some((each) => each.traits.custom && each.resource.group === resource.group))
+      return NOT_FOUND;
     throw unknownResource();
   }
   if (!kind.resource.namespaced) return namespace === undefined ? undefined : NOT_FOUND;
   if (namespace !== undefined) return undefined;
   if (name !== undefined) return NOT_FOUND;
-  if (method !== 'GET') throw methodNotAllowed();
-  return undefined;
+  if (method === 'GET') return undefined;
+  if (kind.traits.custom && method === 'POST') return NOT_FOUND;
+  throw methodNotAllowed();
 }
 
 async function execute(
@@ -123,7 +127,12 @@ async function execute(
   const { store, clock } = context;
   const { message, url } = asked;
   const query = url.searchParams;
-  const form = formOf(message.headers.accept);
+  const kind = store.kinds().find((each) => isOf(each, route));
+  const form = formOf(message.headers.accept, {
+    custom: kind?.traits.custom === true,
+    list: route.name === undefined && verb === 'list',
+  });
+  if (verb === 'list' && query.has('sendInitialEvents')) throw initialEventsForbidden();
   const request = requestOf(store, asked, route, verb, bytes);
   let response = store.execute(request);
   if (response.code === 504 && response.body['reason'] === 'Timeout') {
@@ -137,6 +146,15 @@ async function execute(
   const pretty =
     query.get('pretty') === 'true' || message.headers['user-agent']?.startsWith('curl/') === true;
   return pretty ? { ...answered, body: `${JSON.stringify(JSON.parse(answered.body), null, 2)}\n` } : answered;
+}
+
+function isOf({ resource }: Kind, route: ResourceRoute): boolean {
+  return resource.group === route.resource.group && resource.plural === route.resource.plural;
+}
+
+function initialEventsForbidden(): StatusError {
+  const error = fieldForbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list');
+  return invalidOptions('ListOptions', error);
 }
 
 const FUTURE_WAIT_MS = 3_000;
@@ -167,7 +185,10 @@ function requestOf(
       return { ...base, options: options() };
     case 'patch': {
       const patchType = patchTypeOf(contentType, kind?.traits.custom === true);
-      return { ...base, patchType, options: options(), body: parseJson(bytes, kindName) };
+      // An object that is not there is missed before its patch is read.
+      const found = store.execute({ ...base, verb: 'get' });
+      if (found.code === 404) return { ...base, patchType, options: options() };
+      return { ...base, patchType, options: options(), body: parsePatch(bytes, patchType) };
     }
     case 'delete':
     case 'deletecollection': {
@@ -186,5 +207,6 @@ export function refusal(error: unknown): Answer {
     return refusal(new StatusError(500, 'InternalError', `Internal error occurred: ${text}`));
   }
   const answered = jsonAnswer(error.code, error.body);
+  if (error instanceof Forbidden) return { ...answered, headers: { 'X-Content-Type-Options': 'nosniff' } };
   return error.code === 504 ? { ...answered, headers: { 'Retry-After': '1' } } : answered;
 }

@@ -47,7 +47,10 @@ export function patchTypeOf(
   if (type === APPLY) throw notImplemented('server-side apply');
   const patchType = PATCH_TYPES[type];
   if (patchType !== undefined && !(custom && patchType === 'strategic')) return patchType;
-  const accepted = Object.keys(PATCH_TYPES).filter((name) => !custom || PATCH_TYPES[name] !== 'strategic');
+  if (!custom) {
+    throw new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', { details: {} });
+  }
+  const accepted = Object.keys(PATCH_TYPES).filter((name) => PATCH_TYPES[name] !== 'strategic');
   throw unsupportedMedia([...accepted, APPLY]);
 }
 
@@ -60,14 +63,25 @@ function unsupportedMedia(accepted: readonly string[]): StatusError {
   return new StatusError(415, 'UnsupportedMediaType', message);
 }
 
+/** The patch in a body; 400 in the words of its kind when it is none. */
+export function parsePatch(bytes: Buffer, patchType: NonNullable<StoreRequest['patchType']>): unknown {
+  const text = bytes.toString('utf8');
+  try {
+    return JSON.parse(text);
+  } catch {
+    const prefix = patchType === 'strategic' ? '' : 'error decoding patch: ';
+    throw badRequest(`${prefix}${jsonProblem(text)}`);
+  }
+}
+
 /** The JSON in a body; 400 in the server's words when it is none. */
-export function parseJson(bytes: Buffer, kind: string): unknown {
+function parseJson(bytes: Buffer, kind: string): unknown {
   const text = bytes.toString('utf8');
   try {
     return JSON.parse(text);
   } catch {
     throw badRequest(
-      `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; json parse error: ${jsonProblem(text)} (${text.slice(0, 200)})`,
+      `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; json parse error: ${jsonProblem(text)} (${text === '' ? '<empty>' : text.slice(0, 200)})`,
     );
   }
 }

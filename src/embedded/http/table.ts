@@ -5,20 +5,21 @@ import type { Column } from '../kind.ts';
 /** How much of each object a table carries: `?includeObject=`. */
 export type Included = 'Metadata' | 'Object' | 'None';
 
-/** Objects as a Table, one row each. `metadata` is the list's. */
+/** Objects as a Table, one row each. `metadata` is the list's; the tables of a watch have titles only once. */
 export function tableOf(
   target: Target,
   objects: readonly KubeObject[],
   metadata: unknown,
   included: Included,
   now: number,
+  titled = true,
 ): unknown {
   const { columns } = target.version;
   return {
     kind: 'Table',
     apiVersion: 'meta.k8s.io/v1',
     metadata,
-    columnDefinitions: columns.map(definition),
+    columnDefinitions: titled ? columns.map(definition) : null,
     rows: objects.map((object) => ({
       cells: columns.map(({ cell }) => cell(object, now) ?? null),
       object: includedObject(object, included),

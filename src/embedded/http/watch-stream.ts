@@ -5,7 +5,7 @@ import { openWatch, type StreamEvent, type WatchParameters } from '../watch.ts';
 import { type Form, formOf } from './accept.ts';
 import { objectText } from './answer.ts';
 import type { Asked, HandlerContext, ResourceRoute } from './handler.ts';
-import { parseInteger, readOptions } from './query.ts';
+import { isSet, parseInteger, readOptions } from './query.ts';
 import type { Included } from './table.ts';
 
 /** A watcher that does not read is cut off before it fills the memory. */
@@ -26,6 +26,7 @@ export function streamWatch(
   const included = (asked.url.searchParams.get('includeObject') ?? 'Metadata') as Included;
   const lines: string[] = [];
   let opened = false;
+  let titled = true;
   let finished = false;
   const send = (line: string) => {
     if (response.writableLength > UNREAD_BYTES_MAX) response.destroy();
@@ -33,7 +34,8 @@ export function streamWatch(
   };
   const sink = {
     event: (event: StreamEvent) => {
-      const line = `${eventText(target, event, form, included, store.now())}\n`;
+      const line = `${eventText(target, event, form, included, store.now(), titled)}\n`;
+      titled = false;
       // Until the request has proved sound nothing may be sent.
       if (opened) send(line);
       else lines.push(line);
@@ -71,21 +73,24 @@ function parametersOf({ url, user }: Asked, { resource, namespace }: ResourceRou
     user,
     options,
     ...(namespace === undefined ? {} : { namespace }),
-    allowWatchBookmarks: isTrue(query.get('allowWatchBookmarks')),
-    ...(initial === null ? {} : { sendInitialEvents: isTrue(initial) }),
+    allowWatchBookmarks: isSet(query, 'allowWatchBookmarks'),
+    ...(initial === null ? {} : { sendInitialEvents: isSet(query, 'sendInitialEvents') }),
     ...(timeout === null ? {} : { timeoutSeconds: parseInteger(timeout) }),
   };
 }
 
-function isTrue(value: string | null): boolean {
-  return value === 'true' || value === '1';
-}
-
-function eventText(target: Target, event: StreamEvent, form: Form, included: Included, now: number): string {
+function eventText(
+  target: Target,
+  event: StreamEvent,
+  form: Form,
+  included: Included,
+  now: number,
+  titled: boolean,
+): string {
   const { type, object } = event;
   const text =
     type === 'ERROR' || (type === 'BOOKMARK' && form !== 'PartialObjectMetadata')
       ? JSON.stringify(object)
-      : objectText(target, object, form, included, now);
+      : objectText(target, object, form, included, now, titled);
   return `{"type":"${type}","object":${text}}`;
 }

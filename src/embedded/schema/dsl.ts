@@ -45,6 +45,11 @@ export function strings(): Schema {
   return { type: 'object', additionalProperties: { type: 'string' }, drop: true };
 }
 
+/** Values in base64. */
+export function byteStrings(): Schema {
+  return { type: 'object', additionalProperties: { type: 'string', format: 'go-bytes' }, drop: true };
+}
+
 export function quantities(): Schema {
   return { type: 'object', additionalProperties: quantity(), drop: true };
 }

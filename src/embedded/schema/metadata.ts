@@ -58,15 +58,38 @@ export const METADATA: Schema = {
 };
 
 /** Checks the metadata that a client may set. `old` is the stored metadata on an update: what is shared is fine already. */
-export function metadataErrors(rule: NameRule, metadata: Json, old: Json | undefined): readonly FieldError[] {
+export function metadataErrors(
+  rules: MetadataRules,
+  metadata: Json,
+  old: Json | undefined,
+): readonly FieldError[] {
   const errors: FieldError[] = [];
+  const { nameRule: rule, metadataChecks } = rules;
   if (old === undefined) {
+    errors.push(...generateNameErrors(rule, text(metadata['generateName']) ?? ''));
     const name = text(metadata['name']) ?? '';
     if (name === '') errors.push(required('metadata.name', 'name or generateName is required'));
     else
       for (const problem of nameProblems(rule, name))
         errors.push(invalidValue('metadata.name', name, problem));
   }
+  // The real server looks at these several times in an update, and reports each time.
+  const shared = sharedErrors(metadata, old);
+  const times = old === undefined ? 1 : metadataChecks;
+  for (let time = 0; time < times; time += 1) errors.push(...shared);
+  if (metadata['finalizers'] !== old?.['finalizers']) errors.push(...finalizerErrors(metadata, old, rules));
+  return errors;
+}
+
+/** What the metadata of a kind depends on. */
+interface MetadataRules {
+  readonly nameRule: NameRule;
+  readonly metadataChecks: number;
+  readonly strictFinalizers: boolean;
+}
+
+function sharedErrors(metadata: Json, old: Json | undefined): readonly FieldError[] {
+  const errors: FieldError[] = [];
   if (metadata['labels'] !== old?.['labels']) {
     errors.push(...labelErrors('metadata.labels', record(metadata['labels'])));
   }
@@ -76,8 +99,14 @@ export function metadataErrors(rule: NameRule, metadata: Json, old: Json | undef
   if (metadata['ownerReferences'] !== old?.['ownerReferences']) {
     errors.push(...ownerErrors(list(metadata['ownerReferences'])));
   }
-  if (metadata['finalizers'] !== old?.['finalizers']) errors.push(...finalizerErrors(metadata, old));
   return errors;
+}
+
+/** A prefix may end with dashes, which a name may not. */
+function generateNameErrors(rule: NameRule, prefix: string): readonly FieldError[] {
+  if (prefix === '') return [];
+  const shown = prefix.length > 1 && prefix.endsWith('-') ? `${prefix.slice(0, -2)}a` : prefix;
+  return nameProblems(rule, shown).map((problem) => invalidValue('metadata.generateName', prefix, problem));
 }
 
 function annotationsErrors(annotations: Json): readonly FieldError[] {
@@ -115,12 +144,14 @@ function ownerErrors(owners: readonly unknown[]): readonly FieldError[] {
   return errors;
 }
 
-function finalizerErrors(metadata: Json, old: Json | undefined): readonly FieldError[] {
+function finalizerErrors(
+  metadata: Json,
+  old: Json | undefined,
+  { strictFinalizers }: MetadataRules,
+): readonly FieldError[] {
   const finalizers = list(metadata['finalizers']).map(String);
   const errors = finalizers.flatMap((finalizer, index) =>
-    finalizerProblems(finalizer).map((problem) =>
-      invalidValue(`metadata.finalizers[${index}]`, finalizer, problem),
-    ),
+    finalizerProblems(finalizer, index, strictFinalizers),
   );
   if (old?.['deletionTimestamp'] === undefined) return errors;
   const before = new Set(list(old['finalizers']));
@@ -135,10 +166,12 @@ function finalizerErrors(metadata: Json, old: Json | undefined): readonly FieldE
   return [...errors, error, error];
 }
 
-function finalizerProblems(finalizer: string): readonly string[] {
-  const problems = qualifiedNameProblems(finalizer);
-  if (problems.length > 0) return problems;
-  return finalizer.includes('/') || STANDARD_FINALIZERS.includes(finalizer)
-    ? []
-    : ['name is neither a standard finalizer name nor is it fully qualified'];
+function finalizerProblems(finalizer: string, index: number, strict: boolean): readonly FieldError[] {
+  const problems = qualifiedNameProblems(finalizer).map((problem) =>
+    invalidValue('metadata.finalizers', finalizer, problem),
+  );
+  if (!strict) return problems;
+  if (finalizer.includes('/') || STANDARD_FINALIZERS.includes(finalizer)) return problems;
+  const detail = 'name is neither a standard finalizer name nor is it fully qualified';
+  return [...problems, invalidValue(`metadata.finalizers[${index}]`, finalizer, detail)];
 }

@@ -21,7 +21,7 @@ const QUALIFIED_TEXT =
   "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 
 /** Which rule the names of a kind follow. */
-export type NameRule = 'subdomain' | 'label' | 'service';
+export type NameRule = 'subdomain' | 'label' | 'service' | 'segment';
 
 /** What is wrong with `name`, in the server's words; empty when it is fine. */
 export function nameProblems(rule: NameRule, name: string): readonly string[] {
@@ -29,10 +29,10 @@ export function nameProblems(rule: NameRule, name: string): readonly string[] {
     case 'subdomain':
       return problems(name, 253, SUBDOMAIN_PATTERN, SUBDOMAIN_TEXT);
     case 'label':
-      // Namespaces: a dot has its own words besides the pattern's.
-      return name.includes('.')
-        ? ['must not contain dots', ...problems(name, 63, LABEL_PATTERN, LABEL_TEXT)]
-        : problems(name, 63, LABEL_PATTERN, LABEL_TEXT);
+      return problems(name, 63, LABEL_PATTERN, LABEL_TEXT);
+    case 'segment':
+      // Whatever can stand in a path.
+      return ['/', '%'].filter((sign) => name.includes(sign)).map((sign) => `may not contain '${sign}'`);
     case 'service':
       return problems(name, 63, SERVICE_PATTERN, SERVICE_TEXT);
   }
@@ -43,11 +43,21 @@ function problems(name: string, lengthMax: number, pattern: RegExp, text: string
   return pattern.test(name) ? long : [...long, text];
 }
 
+/** What is wrong with the value of a label. */
+export function valueProblems(value: string): readonly string[] {
+  return problems(value, 63, VALUE_PATTERN, VALUE_TEXT);
+}
+
+/** The first thing that is wrong with the key of a label. */
+export function nameProblem(key: string): string | undefined {
+  return qualifiedNameProblems(key)[0];
+}
+
 /** Checks the keys and values of `metadata.labels`. */
 export function labelErrors(field: string, labels: Readonly<Record<string, unknown>>): readonly FieldError[] {
   return Object.entries(labels).flatMap(([key, value]) => [
     ...qualifiedNameProblems(key).map((problem) => invalidValue(field, key, problem)),
-    ...problems(String(value), 63, VALUE_PATTERN, VALUE_TEXT).map((text) => invalidValue(field, value, text)),
+    ...valueProblems(String(value)).map((text) => invalidValue(field, value, text)),
   ]);
 }
 

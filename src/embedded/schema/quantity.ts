@@ -5,6 +5,9 @@ const BINARY = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 const DECIMAL = ['', 'k', 'M', 'G', 'T', 'P', 'E'];
 const NANO = 1_000_000_000n;
 
+export const QUANTITY_TEXT =
+  "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+
 /** The canonical form; what is no quantity stays as it is (validation names it). */
 export function canonicalQuantity(value: unknown): unknown {
   if (typeof value !== 'string' && typeof value !== 'number') return value;

@@ -4,7 +4,7 @@ import { boundErrors } from './bounds.ts';
 import { hasRules, ruleErrors } from './cel.ts';
 import { duplicate, required, typeInvalid, unsupported } from './field-error.ts';
 import { formatProblem } from './formats.ts';
-import { parseQuantity } from './quantity.ts';
+import { parseQuantity, QUANTITY_TEXT } from './quantity.ts';
 import { fieldSchema, type Schema } from './schema.ts';
 
 /**
@@ -14,16 +14,32 @@ import { fieldSchema, type Schema } from './schema.ts';
 export function validate(schema: Schema, value: unknown, old: unknown): readonly FieldError[] {
   const errors: FieldError[] = [];
   visit(schema, value, old, '', errors);
-  if (!hasRules(schema)) return errors;
-  if (errors.some(({ reason }) => BLOCKING.includes(reason))) {
-    errors.push({ field: '<nil>', reason: 'FieldValueInvalid', message: UNCHECKED });
-  } else {
-    ruleErrors(schema, value, old, '', errors);
-  }
   return errors;
 }
 
-const BLOCKING = ['FieldValueTypeInvalid', 'FieldValueNotSupported', 'FieldValueRequired'];
+/** The CEL rules of a value, which are not looked at when `found`, what is wrong with it already, is grave. */
+export function validateRules(
+  schema: Schema,
+  value: unknown,
+  old: unknown,
+  found: readonly FieldError[],
+): readonly FieldError[] {
+  if (!hasRules(schema)) return [];
+  if (found.some(({ reason }) => BLOCKING.includes(reason))) {
+    return [{ field: '<nil>', reason: 'FieldValueInvalid', message: UNCHECKED }];
+  }
+  const errors: FieldError[] = [];
+  ruleErrors(schema, value, old, '', errors);
+  return errors;
+}
+
+const BLOCKING = [
+  'FieldValueTypeInvalid',
+  'FieldValueNotSupported',
+  'FieldValueRequired',
+  'FieldValueTooLong',
+  'FieldValueTooMany',
+];
 const UNCHECKED =
   'Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation';
 
@@ -53,7 +69,7 @@ function pushFormat(schema: Schema, value: string, path: string, errors: FieldEr
   const problem = formatProblem(schema.format, value);
   if (problem === undefined) return;
   const message = `Invalid value: ${JSON.stringify(value)}: ${path} in body ${problem}`;
-  errors.push({ field: path, reason: 'FieldValueInvalid', message });
+  errors.push({ field: path, reason: 'FieldValueTypeInvalid', message });
 }
 
 function visitList(
@@ -123,11 +139,10 @@ function typeProblem(schema: Schema, value: unknown, path: string): FieldError |
 
 function quantityProblem(value: unknown, path: string): FieldError | undefined {
   if (parseQuantity(String(value)) !== undefined) return undefined;
-  const text = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
   return {
     field: path,
     reason: 'FieldValueInvalid',
-    message: `Invalid value: ${JSON.stringify(value)}: ${text}`,
+    message: `Invalid value: ${JSON.stringify(value)}: ${QUANTITY_TEXT}`,
   };
 }
 
