@@ -12,6 +12,8 @@ export interface ActResult {
   /** Something was withdrawn: wait before anything behind the fence is destroyed. */
   readonly withdrew: boolean;
   readonly refusals: readonly Refusal[];
+  /** The actions of which every request was carried out. */
+  readonly done: readonly Action[];
   readonly retryAfterMs?: number;
 }
 
@@ -26,28 +28,36 @@ export interface ActInput {
 }
 
 /** Actions after which the pool is worth another look at once. The others wait for the world. */
-const MOVES_ON: ReadonlySet<string> = new Set(['withdraw', 'return', 'touch', 'remove']);
+const MOVES_ON: ReadonlySet<string> = new Set([
+  'heal',
+  'unhold',
+  'pin',
+  'unpin',
+  'withdraw',
+  'return',
+  'touch',
+  'remove',
+]);
 
 /** Carries out a plan, one guarded request at a time. A refused create ends the creates of this pass, not the others. */
 export async function act(input: ActInput): Promise<ActResult> {
   const refusals: Refusal[] = [];
-  let moved = false;
+  const done: Action[] = [];
   let conflict = false;
-  let withdrew = false;
+  const result = (next: ActResult['next']): ActResult => {
+    return { next, withdrew: done.some(isWithdrawal), refusals, done };
+  };
   for (const action of input.plan.actions) {
     if (action.kind === 'build' && refusals.some(({ slot }) => slot === WHOLE_POOL)) continue;
     const step = await carryOut(input, action);
-    if (step.kind === 'stopped') return { next: 'stop', withdrew, refusals, ...retryAfter(step.failure) };
+    if (step.kind === 'stopped') return { ...result('stop'), ...retryAfter(step.failure) };
     if (step.kind === 'refused') refusals.push(step.refusal);
+    if (step.kind === 'done') done.push(action);
     conflict ||= step.kind === 'conflict';
-    moved ||= step.kind === 'done' && MOVES_ON.has(action.kind);
-    withdrew ||= step.kind === 'done' && action.kind === 'withdraw';
   }
-  return {
-    next: conflict ? 'conflict' : moved || refusals.length > 0 ? 'again' : 'rest',
-    withdrew,
-    refusals,
-  };
+  if (conflict) return result('conflict');
+  const moved = done.some(({ kind }) => MOVES_ON.has(kind));
+  return result(moved || refusals.length > 0 ? 'again' : 'rest');
 }
 
 type Step =
@@ -92,12 +102,31 @@ function verdict(failure: Failure, action: Action): Step {
   }
 }
 
+/** Behind it something is about to be written: a claim that is under way must show first. */
+function isWithdrawal(action: Action): boolean {
+  return action.kind === 'withdraw' || (action.kind === 'pin' && action.step === 'anchor');
+}
+
+/** What rests after a refusal: all creates of the pool, or the one object or slot. */
+function refusedPlace(action: Action): string {
+  switch (action.kind) {
+    case 'build':
+      return WHOLE_POOL;
+    case 'discard':
+      return action.name;
+    case 'heal':
+      return action.object;
+    default:
+      return action.slot;
+  }
+}
+
 function refusalOf(failure: Failure, action: Action): Refusal {
-  const slot = action.kind === 'build' ? WHOLE_POOL : action.kind === 'discard' ? action.name : action.slot;
+  const slot = refusedPlace(action);
   const { kind, message } = failure;
   if (kind === 'invalid') return { slot, cause: 'invalid', message };
   if (message.includes('exceeded quota')) return { slot, cause: 'quota', message };
-  return { slot, cause: message.includes('denied the request') ? 'admission' : 'forbidden', message };
+  return { slot, cause: /denied (the )?request/.test(message) ? 'admission' : 'forbidden', message };
 }
 
 /** Sends one request. `undefined` means it is done, also when what should go is gone already. */

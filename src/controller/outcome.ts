@@ -19,6 +19,13 @@ export type OutcomeEvent =
       readonly claimed: number;
     }
   | { readonly type: 'PoolBlocked'; readonly pool: string; readonly reason: string; readonly message: string }
+  /** Kubernetes Events of this pass are lost; nothing else is. */
+  | {
+      readonly type: 'EventsLost';
+      readonly pool: string;
+      readonly kind: FailureKind | 'throttled';
+      readonly message: string;
+    }
   | { readonly type: 'PassFailed'; readonly pool: string; readonly message: string }
   | { readonly type: 'GuardTripped'; readonly pool: string; readonly rule: string; readonly slot: Slot };
 

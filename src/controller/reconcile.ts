@@ -1,12 +1,16 @@
 import type { Clock, Random } from '../clock.ts';
 import type { KubeApi } from '../kube/api.ts';
 import type { Observation, Platform, Request } from '../platform/platform.ts';
-import { adoptWarmPool, createWarmPool, writeStatus } from '../platform/warm-pool.ts';
+import { adoptWarmPool, createWarmPool, warmPoolReference, writeStatus } from '../platform/warm-pool.ts';
 import { formatKey, type PoolKey } from '../pool/key.ts';
 import { isEmpty, planPool } from '../pool/plan.ts';
 import type { Plan, Refusal } from '../pool/types.ts';
 import { type ActResult, act, send } from './act.ts';
+import { deedsOf } from './deeds.ts';
+import type { Happening } from './events.ts';
 import type { Report } from './outcome.ts';
+import { turnsOf } from './turns.ts';
+import { writeEvents } from './write-events.ts';
 
 /** What a pass needs of the world; all of it is handed in. */
 export interface ReconcileDeps {
@@ -29,10 +33,20 @@ const GRACE_MS = 2_000;
 const ROUNDS_MAX = 12;
 const CONFLICTS_MAX = 3;
 const DEADLINE_RESERVE_MS = 5_000;
+/** Of that reserve, what is left when the last Event is sent. */
+const EVENTS_RESERVE_MS = 2_000;
 
 /** One step towards the desired pool. Safe to run at any time, any number of times, beside itself. */
 export async function reconcile(deps: ReconcileDeps, key: PoolKey): Promise<Result> {
-  const pass: Pass = { token: passToken(deps.random), refusals: [] };
+  const pass = beginPass(deps);
+  try {
+    return await rounds(deps, key, pass);
+  } finally {
+    await tell(deps, key, pass);
+  }
+}
+
+async function rounds(deps: ReconcileDeps, key: PoolKey, pass: Pass): Promise<Result> {
   let conflicts = 0;
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     if (!hasTime(deps)) return { requeueAfterMs: 0 };
@@ -50,8 +64,7 @@ export async function reconcile(deps: ReconcileDeps, key: PoolKey): Promise<Resu
 export async function planOnly(deps: Omit<ReconcileDeps, 'clock'>, key: PoolKey): Promise<Look | undefined> {
   const observation = await observeOne(deps, key, []);
   if (observation === undefined) return undefined;
-  const pass: Pass = { token: passToken(deps.random), refusals: [] };
-  return { observation, plan: planOf(observation, pass) };
+  return { observation, plan: planOf(observation, beginPass(deps)) };
 }
 
 export interface Look {
@@ -62,6 +75,10 @@ export interface Look {
 interface Pass {
   readonly token: string;
   refusals: readonly Refusal[];
+  /** What people are told of at its end. */
+  readonly happenings: Happening[];
+  /** The latest look at which something happened. */
+  observation?: Observation;
 }
 
 interface Round {
@@ -87,6 +104,7 @@ async function step(deps: ReconcileDeps, key: PoolKey, pass: Pass): Promise<Roun
     const written = await record(deps, observation, writeStatus(key.namespace, warmPool, plan.status));
     if (written !== undefined) return written;
     announce(deps, observation, plan);
+    note(pass, observation, turnsOf({ ...observation, refusals: pass.refusals, plan }));
   }
   return carryOut(deps, observation, plan, pass);
 }
@@ -97,7 +115,7 @@ async function carryOut(
   plan: Plan,
   pass: Pass,
 ): Promise<Round> {
-  const { next, withdrew, refusals, retryAfterMs } = await act({
+  const { next, withdrew, refusals, done, retryAfterMs } = await act({
     api: deps.api,
     observation,
     plan,
@@ -105,6 +123,7 @@ async function carryOut(
     report: deps.report,
     hasTime: () => hasTime(deps),
   });
+  note(pass, observation, deedsOf(done, { ...observation, plan }));
   if (next === 'stop')
     return { next, result: retryAfterMs === undefined ? {} : { requeueAfterMs: retryAfterMs }, refusals };
   if (withdrew) {
@@ -185,6 +204,28 @@ function announce({ report }: ReconcileDeps, { key, observed }: Observation, { s
   }
 }
 
+function note(pass: Pass, observation: Observation, happenings: readonly Happening[]): void {
+  pass.happenings.push(...happenings);
+  pass.observation = observation;
+}
+
+/** Kubernetes Events come last: whatever becomes of them, the pass is over and its result stands. */
+async function tell(deps: ReconcileDeps, key: PoolKey, { happenings, observation }: Pass): Promise<void> {
+  if (happenings.length === 0 || observation?.warmPool === undefined) return;
+  const { source, warmPool, now } = observation;
+  const subject = {
+    namespace: key.namespace,
+    pool: key.name,
+    objects: [source, warmPoolReference(warmPool)],
+    now,
+  };
+  const hasTimeLeft = () => deps.remainingMs === undefined || deps.remainingMs() > EVENTS_RESERVE_MS;
+  const failure = await writeEvents(deps.api, subject, happenings, hasTimeLeft);
+  if (failure === undefined) return;
+  const { kind, message } = failure;
+  deps.report({ type: 'EventsLost', pool: formatKey(key), kind, message });
+}
+
 async function observeOne(
   { api, platform }: Pick<ReconcileDeps, 'api' | 'platform'>,
   key: PoolKey,
@@ -206,6 +247,10 @@ function hasTime({ remainingMs }: ReconcileDeps, needMs = 0): boolean {
 
 function soon({ random }: ReconcileDeps): Result {
   return { requeueAfterMs: 1_000 + Math.floor(random() * 4_000) };
+}
+
+function beginPass({ random }: Pick<ReconcileDeps, 'random'>): Pass {
+  return { token: passToken(random), refusals: [], happenings: [] };
 }
 
 /** Tells this pass from every other one; no secret, only unlikely to come twice. */

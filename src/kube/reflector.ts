@@ -24,19 +24,36 @@ export interface ReflectorOptions<T> {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  /** Told of each round that failed, before it is waited for; and with nothing, once the kind is heard of again. */
+  readonly onTrouble?: (trouble: Trouble | undefined) => void;
   /** What to remember of an object; everything else of it is forgotten. */
   readonly keep: (object: KubeObject) => T;
   readonly onChange: (change: Change<T>) => void;
+}
+
+/** A list or a watch that came to nothing. `failure` is absent where the server only did not keep its word. */
+export interface Trouble {
+  readonly failure?: Failure;
+  /** Rounds that failed one after the other, this one included. */
+  readonly failures: number;
+  readonly waitMs: number;
+}
+
+/** How often a reflector has listed, and opened a watch, since its start. */
+interface Effort {
+  readonly lists: number;
+  readonly watches: number;
 }
 
 /** One kind in one namespace, followed. */
 export interface Reflector {
   /** Lists and watches until `signal` aborts, whatever happens on the way. Call it once. */
   run(signal: AbortSignal): Promise<void>;
-  /** When the server last said something, epoch ms; `undefined` before its first list. */
+  /** When the server last said something about the kind, epoch ms; `undefined` before it ever did. */
   lastSeenAt(): number | undefined;
   /** Whether the server refused the first list because the kind is not served to us (404, 403). Asking goes on. */
   isAbsent(): boolean;
+  effort(): Effort;
   /** Resolves with the first list, with `isAbsent`, or with the end of the run. */
   readonly answered: Promise<void>;
 }
@@ -65,6 +82,9 @@ const WATCH_BRIEF_MS = 5_000;
 const WATCH_FAILURES_MAX = 3;
 const BACK_OFF_FIRST_MS = 1_000;
 const BACK_OFF_MAX_MS = 30_000;
+// No two requests come closer than this, whatever the dice of the back-off say: each may be doubled once, by a new token or
+// a new connection. Only the watch after a list that went well follows at once.
+const PACE_MS = 1_000;
 
 /** A reflector for one kind. Nothing happens until `run`. */
 export function createReflector<T>(options: ReflectorOptions<T>): Reflector {
@@ -79,7 +99,11 @@ class KindReflector<T> implements Reflector {
   #state: 'starting' | 'listed' | 'absent' = 'starting';
   #lastSeenAt: number | undefined;
   #failures = 0;
+  #isTroubled = false;
   #silences = 0;
+  #askedAt = Number.NEGATIVE_INFINITY;
+  #lists = 0;
+  #watches = 0;
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
@@ -93,6 +117,10 @@ class KindReflector<T> implements Reflector {
     return this.#state === 'absent';
   }
 
+  effort(): Effort {
+    return { lists: this.#lists, watches: this.#watches };
+  }
+
   get answered(): Promise<void> {
     return this.#answered.promise;
   }
@@ -100,24 +128,38 @@ class KindReflector<T> implements Reflector {
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const isListDue = this.#place === undefined || this.#silences >= SILENT_WATCHES_MAX;
-      const failure = isListDue ? await this.#relist() : undefined;
+      const failure = isListDue ? await this.#relist(signal) : undefined;
       if (failure !== undefined) await this.#backOff(failure, signal);
       else if (!signal.aborted) await this.#afterWatch(await this.#watch(signal), signal);
     }
     this.#answered.resolve();
   }
 
-  async #relist(): Promise<Failure | undefined> {
+  /** Keeps its distance from the request before. */
+  async #pace(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const waitMs = this.#askedAt + PACE_MS - clock.now();
+    if (waitMs > 0) await clock.sleep(waitMs, signal);
+    this.#askedAt = clock.now();
+  }
+
+  async #relist(signal: AbortSignal): Promise<Failure | undefined> {
     const { api, resource, list, clock } = this.#options;
+    await this.#pace(signal);
+    if (signal.aborted) return undefined;
+    this.#lists += 1;
     const outcome = await api.list(resource, list);
     if (outcome.kind !== 'ok') {
       const isAbsent = outcome.kind === 'notFound' || outcome.kind === 'forbidden';
+      // Also a refusal is a sign of life: it says that nothing of the kind can be missed.
+      if (isAbsent) this.#lastSeenAt = clock.now();
       if (isAbsent && this.#state === 'starting') this.#state = 'absent';
       if (isAbsent) this.#answered.resolve();
       return outcome;
     }
     this.#lastSeenAt = clock.now();
     this.#silences = 0;
+    if (this.#failures === 0) this.#askedAt = Number.NEGATIVE_INFINITY;
     // With a place we only make sure that silence means peace: objects that are as they were are no news then.
     this.#compare(outcome.value, this.#place !== undefined);
     this.#place = outcome.value.resourceVersion;
@@ -140,6 +182,9 @@ class KindReflector<T> implements Reflector {
 
   async #watch(signal: AbortSignal): Promise<WatchEnd> {
     const { api, resource, list, clock, random } = this.#options;
+    await this.#pace(signal);
+    if (signal.aborted) return { kind: 'ended' };
+    this.#watches += 1;
     const timeoutSeconds = WATCH_SECONDS_MIN + Math.floor(random() * (WATCH_SECONDS_SPREAD + 1));
     const startedAt = clock.now();
     const silence = new AbortController();
@@ -154,7 +199,7 @@ class KindReflector<T> implements Reflector {
         this.#lastSeenAt = clock.now();
         if (event.type === 'ERROR') return errorEnd(event.code, event.message);
         isBrief = false;
-        this.#failures = 0;
+        this.#recover();
         this.#follow(event);
       }
     } catch (error) {
@@ -171,8 +216,7 @@ class KindReflector<T> implements Reflector {
     switch (end.kind) {
       case 'ended':
       case 'silent':
-        this.#failures = 0;
-        return;
+        return this.#recover();
       case 'expired':
         this.#place = undefined;
         // The first list follows at once; a place that is lost again without a word in between, ever more rarely.
@@ -245,23 +289,23 @@ class KindReflector<T> implements Reflector {
     }
   }
 
+  #recover(): void {
+    this.#failures = 0;
+    if (this.#isTroubled) this.#options.onTrouble?.(undefined);
+    this.#isTroubled = false;
+  }
+
   async #backOff(failure: Failure | undefined, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
-    const { clock, random, log, resource, list } = this.#options;
+    const { clock, random, onTrouble } = this.#options;
     this.#failures += 1;
     const longest = Math.min(BACK_OFF_MAX_MS, BACK_OFF_FIRST_MS * 2 ** Math.min(this.#failures - 1, 10));
     const retryAfterMs = failure?.kind === 'throttled' ? failure.retryAfterMs : 0;
     const waitMs = Math.round(retryAfterMs + random() * longest);
-    // The 1st, 2nd, 4th, 8th … time: a kind that is never served does not fill the log.
-    if (Number.isInteger(Math.log2(this.#failures))) {
-      log.warn('reflector.retry', {
-        kind: resource.kind,
-        namespace: list.namespace,
-        why: failure?.message ?? 'the watch does not last',
-        failures: this.#failures,
-        waitMs,
-      });
-    }
+    this.#isTroubled = true;
+    // Whatever was asked a second time came just now.
+    this.#askedAt = clock.now();
+    onTrouble?.({ failures: this.#failures, waitMs, ...(failure === undefined ? {} : { failure }) });
     await clock.sleep(waitMs, signal);
   }
 }

@@ -25,6 +25,9 @@ export interface Hints {
   readonly quota: boolean;
 }
 
+/** The kinds that may be deleted: the parts of an instance, but for its volume. */
+export type Disposable = Resource & { readonly kind: 'Service' | 'ConfigMap' | 'Deployment' };
+
 /**
  * One guarded request. There is no way to say more: no other kind, no collection, no user's storage, no finalizer (P12).
  * `resourceVersion` is the observed one: what tells a conflict from a refusal (P4).
@@ -47,12 +50,24 @@ export type Request =
     }
   | {
       readonly verb: 'delete';
-      readonly resource: Resource;
+      readonly resource: Disposable;
       readonly namespace: string;
       readonly name: string;
       readonly uid: string;
       readonly resourceVersion?: string;
       readonly propagation: 'Foreground' | 'Background';
+    }
+  /** The one volume that may go: that of a pool's own instance, with whatever a user left on it. */
+  | {
+      readonly verb: 'delete';
+      readonly resource: Resource & { readonly kind: 'PersistentVolumeClaim' };
+      readonly namespace: string;
+      readonly name: `instance-${string}-pvc`;
+      readonly uid: string;
+      readonly resourceVersion: string;
+      readonly propagation: 'Background';
+      /** uid of the pool's definition, as it stands among the claim's owners. */
+      readonly ownedBy: string;
     };
 
 /** The pool's own object in the cluster: its policy, and the memory of what was decided. */

@@ -39,6 +39,14 @@ export class Reader {
     return outcome.value.items;
   }
 
+  /** The list, or nothing where the kind is not served or may not be read. */
+  async listIfAllowed(resource: Resource, options: ListOptions): Promise<readonly KubeObject[] | undefined> {
+    const outcome = this.#noted(await this.#api.list(resource, options));
+    if (outcome.kind === 'notFound' || outcome.kind === 'forbidden') return undefined;
+    if (outcome.kind !== 'ok') throw new UnreadableError(resource.plural, outcome);
+    return outcome.value.items;
+  }
+
   /** The object, or `undefined` when it (or its kind) is not there. */
   async get(resource: Resource, place: Place): Promise<KubeObject | undefined> {
     const outcome = this.#noted(await this.#api.get(resource, place));

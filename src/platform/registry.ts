@@ -1,11 +1,11 @@
-import type { Policy } from '../pool/types.ts';
 import type { Platform } from './platform.ts';
 import type { Settings } from './theia-cloud/settings.ts';
 import { createTheiaCloud } from './theia-cloud/theia-cloud.ts';
+import type { UnnamedMode } from './warm-pool.ts';
 
 export interface PlatformOptions {
   /** The mode of pools whose WarmPool does not name one. */
-  readonly mode: Policy['mode'];
+  readonly mode: UnnamedMode;
   /** Settings of Theia Cloud's operator where none runs; its proxy image everywhere. */
   readonly theiaCloud?: Settings;
 }

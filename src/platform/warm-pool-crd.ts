@@ -20,6 +20,16 @@ const SPEC = {
       description:
         'fields: an instance is stale when a field differs from what would be rendered now. generation: when its label does.',
     },
+    claims: {
+      type: 'object',
+      properties: {
+        hold: {
+          type: 'boolean',
+          description:
+            'Keep the instance of a user out of the next hands until it is fresh after the release. Default: true.',
+        },
+      },
+    },
     rollout: {
       type: 'object',
       properties: {
@@ -103,6 +113,11 @@ const STATUS = {
   properties: {
     observedGeneration: INT("metadata.generation of the pool's source that was last looked at."),
     revision: TEXT('Versioned hash of what is rendered for an instance.'),
+    adopted: {
+      type: 'boolean',
+      description:
+        "What the platform's operator makes is what Everwarm makes, or a person accepted the difference.",
+    },
     counts: COUNTS,
     ledger: LEDGER,
     waiting: WAITING,

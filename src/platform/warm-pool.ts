@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { KubeObject, OwnerReference, Resource } from '../kube/api.ts';
 import { timestamp } from '../pool/status.ts';
-import type { Memory, Policy, PoolStatus } from '../pool/types.ts';
+import type { Memory, Policy, PoolStatus, Release } from '../pool/types.ts';
 import type { Request, WarmPool } from './platform.ts';
+import { wrongIn } from './wrong.ts';
 
 export const WARM_POOLS: Resource = {
   group: 'everwarm.dev',
@@ -18,7 +19,13 @@ export const BUILDING_ANNOTATION = 'everwarm.dev/building';
 export const PASS_ANNOTATION = 'everwarm.dev/pass';
 export const EMPTIED_ANNOTATION = 'everwarm.dev/emptied';
 export const REFRESH_ANNOTATION = 'everwarm.dev/refresh';
+/** uids of what served a user and must not stand when the slot is handed out again. */
+export const USED_ANNOTATION = 'everwarm.dev/used';
 export const NUDGE_ANNOTATION = 'everwarm.dev/nudge';
+/** On the WarmPool: a release that is being prepared, as `<generation of its source>/<until, RFC 3339>`. */
+export const RELEASE_ANNOTATION = 'everwarm.dev/release';
+/** On a definition or its WarmPool: a difference between the operator's templates and ours that a person accepted. */
+export const ACCEPT_ANNOTATION = 'everwarm.dev/accept-template';
 /** Labels of ours, on parts: the revision they were rendered for, the pass that took them over. */
 export const REVISION_LABEL = 'everwarm.dev/revision';
 export const PASS_LABEL = 'everwarm.dev/pass';
@@ -27,6 +34,7 @@ const TimeSchema = z.iso.datetime({ offset: true }).transform((text) => Date.par
 const MemorySchema = z.looseObject({
   observedGeneration: z.int().optional(),
   revision: z.string().optional(),
+  adopted: z.boolean().optional(),
   counts: z
     .object({
       desired: z.int(),
@@ -60,6 +68,7 @@ const MemorySchema = z.looseObject({
         cause: z.enum([
           'quota',
           'unschedulable',
+          'storage',
           'imagePull',
           'admission',
           'crash',
@@ -94,6 +103,7 @@ const SpecSchema = z.looseObject({
   mode: z.enum(['observe', 'guard']).optional(),
   paused: z.boolean().default(false),
   staleness: z.enum(['fields', 'generation']).default('fields'),
+  claims: z.looseObject({ hold: z.boolean().default(true) }).default({ hold: true }),
   rollout: z
     .looseObject({
       maxUnavailable: z.union([z.int().min(1), z.string().regex(/^(100|[1-9]?[0-9])%$/)]).default('25%'),
@@ -106,7 +116,11 @@ export interface ReadWarmPool {
   readonly ref: WarmPool;
   readonly policy: Policy;
   readonly staleness: 'fields' | 'generation';
+  /** Claimed instances keep our reference, so that a released one is handed out only when it is fresh. */
+  readonly hold: boolean;
   readonly memory: Memory;
+  /** The difference between templates that a person accepted. */
+  readonly accepted?: string;
   /** When a person asked for new instances, by slot; `*` for all. Epoch ms. */
   readonly refresh: ReadonlyMap<string, number>;
   readonly problem?: string;
@@ -114,16 +128,29 @@ export interface ReadWarmPool {
 
 export const NO_MEMORY: Memory = { ledger: [], waiting: [], conditions: [] };
 
+/**
+ * The mode of pools whose WarmPool names none. `asFound`, for who only passes by: guarded is where somebody has written a status
+ * and has not left.
+ */
+export type UnnamedMode = Policy['mode'] | 'asFound';
+
+function foundMode({ observedGeneration, conditions }: Memory): Policy['mode'] {
+  const isLeft = conditions.some(({ type }) => type === 'Leaving');
+  return observedGeneration === undefined || isLeft ? 'observe' : 'guard';
+}
+
 /** What is assumed of a pool that has no WarmPool yet. */
-export function defaultPolicy(mode: Policy['mode']): Policy {
+export function defaultPolicy(unnamed: UnnamedMode): Policy {
+  const mode = unnamed === 'asFound' ? 'observe' : unnamed;
   return { mode, paused: false, maxUnavailable: '25%' };
 }
 
 /** Reads a WarmPool; one that does not parse keeps its ledger if it can and carries the first problem. */
-export function readWarmPool(object: KubeObject, mode: Policy['mode']): ReadWarmPool {
+export function readWarmPool(object: KubeObject, unnamed: UnnamedMode): ReadWarmPool {
   const spec = SpecSchema.safeParse(object['spec'] ?? {});
   const memory = MemorySchema.safeParse(object['status'] ?? {});
   const { metadata } = object;
+  const accepted = metadata.annotations?.[ACCEPT_ANNOTATION];
   const base = {
     ref: {
       name: metadata.name,
@@ -133,19 +160,23 @@ export function readWarmPool(object: KubeObject, mode: Policy['mode']): ReadWarm
     },
     memory: memory.success ? (memory.data as Memory) : NO_MEMORY,
     refresh: refreshTimes(metadata.annotations ?? {}),
+    ...(accepted === undefined ? {} : { accepted }),
   };
+  const mode = unnamed === 'asFound' ? foundMode(base.memory) : unnamed;
   if (!spec.success) {
     const [issue] = spec.error.issues;
-    const problem = `spec.${(issue?.path ?? []).map(String).join('.')}: ${issue?.message ?? 'is wrong'}`;
-    return { ...base, policy: defaultPolicy(mode), staleness: 'fields', problem };
+    const problem = `spec.${(issue?.path ?? []).map(String).join('.')} ${wrongIn(issue)}`;
+    return { ...base, policy: defaultPolicy(mode), staleness: 'fields', hold: true, problem };
   }
   const { data } = spec;
-  const policy = {
+  const release = releaseOf(metadata.annotations?.[RELEASE_ANNOTATION]);
+  const policy: Policy = {
     mode: data.mode ?? mode,
     paused: data.paused,
     maxUnavailable: data.rollout.maxUnavailable,
+    ...(release === undefined ? {} : { release }),
   };
-  return { ...base, policy, staleness: data.staleness };
+  return { ...base, policy, staleness: data.staleness, hold: data.claims.hold };
 }
 
 /** The request that makes a pool's WarmPool, beside its source and owned by it. */
@@ -207,6 +238,18 @@ function statusBody({ nextCheckAt, ledger, waiting, ...rest }: PoolStatus): unkn
     waiting: waiting.map(dated),
     ...(nextCheckAt === undefined ? {} : { nextCheckAt: timestamp(nextCheckAt) }),
   };
+}
+
+/** The value of the annotation that begins a release. */
+export function releaseMark({ counter, until }: Release): string {
+  return `${counter}/${timestamp(until)}`;
+}
+
+/** What cannot be read is as good as none: nobody is kept waiting by a slip of the pen. */
+function releaseOf(text: string | undefined): Release | undefined {
+  const [, counter = '', until = ''] = /^([0-9]{1,15})\/(.+)$/.exec(text ?? '') ?? [];
+  const time = Date.parse(until);
+  return Number.isFinite(time) ? { counter: Number(counter), until: time } : undefined;
 }
 
 function refreshTimes(annotations: Readonly<Record<string, string>>): ReadonlyMap<string, number> {

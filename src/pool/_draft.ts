@@ -1,5 +1,6 @@
 import { isBlocked, isServing, room } from './budget.ts';
 import { reviewLedger } from './ledger.ts';
+import { releaseIn } from './release.ts';
 import type { StatusInput } from './status.ts';
 import {
   type Action,
@@ -8,6 +9,7 @@ import {
   type LedgerEntry,
   type Observed,
   type Policy,
+  type Release,
   type ReplaceReason,
   type Revision,
   type Waiting,
@@ -25,6 +27,8 @@ export interface Draft {
   readonly policy: Policy;
   readonly now: number;
   readonly leaving: boolean;
+  /** A release that is being prepared: nothing new is replaced, everything is kept. */
+  readonly release: Release | undefined;
   readonly waiting: Map<string, Waiting>;
   readonly ledger: Map<string, LedgerEntry>;
   /** Slots withdrawn by this plan. */
@@ -38,6 +42,8 @@ export interface Draft {
   readonly batchUntil: number;
   /** What the platform may hand out, in its order; the first that is not chosen is its next pick. */
   readonly claimable: Instance[];
+  /** How many are put out of reach by this plan. */
+  pins: number;
   /** What the platform would hand out next, where this plan writes on it. */
   readonly picks: Set<string>;
   /** Unclaimed instances that stand or are about to, terminating ones included (P10). */
@@ -63,10 +69,13 @@ export function begin(input: Omit<StatusInput, 'desired'> & Pick<Draft, 'desired
   const wanted = unclaimed.filter((i) => i.target && i.foreign === undefined);
   const rests = (instance: Instance) => isBlocked(instance) && faultOf(instance, waiting, now) === undefined;
   const { ledger } = observed.memory;
+  // What was refused is not on its way: until it is tried again the others need not wait for it.
+  const underWay = (entries: readonly LedgerEntry[]) =>
+    entries.filter(({ slot }) => !isRefused({ waiting, now }, slot));
   // More was announced than may go by now (a claim, a crash): all that still serve are given up and asked for anew.
-  const tight = room(policy, wanted, reviewLedger(ledger, bySlot, mayGo).keep, rests).budget < 0;
+  const tight = room(policy, wanted, underWay(reviewLedger(ledger, bySlot, mayGo).keep), rests).budget < 0;
   const review = reviewLedger(ledger, bySlot, (i) => mayGo(i) && !(tight && isServing(i)));
-  const { budget, places, short } = room(policy, wanted, review.keep, rests);
+  const { budget, places, short } = room(policy, wanted, underWay(review.keep), rests);
   const rebuilding = review.keep.filter(({ slot }) => {
     const instance = bySlot.get(slot);
     return instance !== undefined && !isServing(instance) && !rests(instance);
@@ -77,10 +86,12 @@ export function begin(input: Omit<StatusInput, 'desired'> & Pick<Draft, 'desired
     policy,
     now,
     leaving,
+    release: leaving ? undefined : releaseIn(policy, input.desired, now),
     waiting,
     ledger: new Map(review.keep.map((entry) => [entry.slot, entry])),
     chosen: new Set(),
     picks: new Set(),
+    pins: 0,
     refused: input.waiting.some((w) => w.slot === WHOLE_POOL && isHeld(w, now)),
     batchUntil: Math.max(0, ...rebuilding.map(({ since }) => since + BATCH_MS)),
     claimable: observed.instances.filter((i) => i.claimable).sort((a, b) => a.rank - b.rank),
@@ -125,7 +136,13 @@ export function faultOf(
   return undefined;
 }
 
-export function isRefused({ waiting, now }: Draft, slot: string): boolean {
+export function isRefused({ waiting, now }: Pick<Draft, 'waiting' | 'now'>, slot: string): boolean {
   const entries = [waiting.get(`${slot}/forbidden`), waiting.get(`${slot}/invalid`)];
   return entries.some((entry) => entry !== undefined && isHeld(entry, now));
+}
+
+/** The platform picks by rank and does not compare: a write on its pick may cost the claim that is under way. */
+export function isNextPick(draft: Draft, { slot }: Instance): boolean {
+  while (draft.chosen.has(draft.claimable[0]?.slot ?? '')) draft.claimable.shift();
+  return draft.claimable[0]?.slot === slot;
 }

@@ -1,11 +1,11 @@
-import { type Draft, faultOf, isRefused } from './_draft.ts';
+import { QUIET_RETRY_MS } from './_care.ts';
+import { type Draft, faultOf, isNextPick, isRefused } from './_draft.ts';
+import { keep, letGo } from './_pins.ts';
 import { isServing } from './budget.ts';
 import { license } from './ledger.ts';
 import type { Action, Held, Instance, ReplaceReason } from './types.ts';
 import { attempt, isHeld, tried } from './waiting.ts';
 
-/** How soon to look again when the next pick of the platform was about to be handed out. */
-const QUIET_RETRY_MS = 2_000;
 /** How long a withdrawal is left to the pass that made it: its grace period, and time to act on what it then sees. */
 const TAKE_OVER_MS = 4_000;
 
@@ -20,6 +20,8 @@ export function moveOf(draft: Draft, instance: Instance): Move {
   const first = operatorsTurn(draft, instance);
   if (first !== undefined) return hold(instance, first);
   if (!instance.exists) return fillEmpty(draft, instance);
+  const kept = draft.release === undefined ? letGo(draft, instance) : keep(draft, instance);
+  if (kept !== undefined) return kept;
 
   const fault = faultOf(instance, draft.waiting, draft.now);
   const standing = instance.anchor !== undefined && instance.withdrawn === undefined;
@@ -102,12 +104,6 @@ function mayLeave(draft: Draft, instance: Instance): boolean {
 /** Surplus slots are wanted by nobody, and what the ledger holds already has its place. */
 function hasRoom(draft: Draft, instance: Instance, fault: ReplaceReason): boolean {
   return fault === 'surplus' || draft.ledger.has(instance.slot) || draft.places >= 1;
-}
-
-/** The platform picks by rank and does not compare: a write on its pick may cost the claim that is under way. */
-function isNextPick(draft: Draft, { slot }: Instance): boolean {
-  while (draft.chosen.has(draft.claimable[0]?.slot ?? '')) draft.claimable.shift();
-  return draft.claimable[0]?.slot === slot;
 }
 
 /** What must go from a slot that is not handed out goes behind a fence of this very pass. */

@@ -16,6 +16,12 @@ export interface Standing {
   readonly withdrawn: boolean;
   /** uid of the live claim that holds it. */
   readonly claimedBy?: string;
+  /** uids of all claims that may be said to hold it. */
+  readonly claimants: readonly string[];
+  /** One of them has got everything that the platform gives, and is not going. */
+  readonly settled: boolean;
+  /** Whoever holds it is let in, as far as its objects decide that. */
+  readonly admits: boolean;
   /** Every part stands and none is going. */
   readonly complete: boolean;
   /** Its workload is available. */
@@ -32,6 +38,8 @@ export interface Standing {
   readonly foreign: boolean;
   /** A person asked for a new one. */
   readonly refresh: boolean;
+  /** It is withdrawn to be kept as it is, not to be replaced. */
+  readonly kept: boolean;
   readonly workload?: string;
 }
 
@@ -44,6 +52,8 @@ export interface Truth {
   readonly replicas: number;
   readonly maxUnavailable: number | string;
   readonly leaving: boolean;
+  /** A person is about to change the definition, and has asked to keep everything as it is until then. */
+  readonly releasing: boolean;
   readonly slots: ReadonlyMap<Slot, Standing>;
 }
 
@@ -62,7 +72,18 @@ export interface Sight {
   readonly fenced: ReadonlySet<Slot>;
 }
 
-export type PartKind = 'anchor' | 'companion' | 'workload' | 'config' | 'memory' | 'policy' | 'other';
+export type PartKind =
+  | 'anchor'
+  | 'companion'
+  | 'workload'
+  | 'config'
+  | 'route'
+  | 'memory'
+  | 'policy'
+  | 'other';
+
+/** What a committed patch changed. `entry`: the one entry of data that lets a user in. */
+export type Change = 'labels' | 'annotations' | 'owners' | 'entry' | 'rest';
 
 /** One write of ours, as it was sent. */
 export interface Write {
@@ -71,8 +92,8 @@ export interface Write {
   readonly part: PartKind;
   readonly slot?: Slot;
   readonly guard: { readonly uid?: string; readonly resourceVersion?: string };
-  /** It changes labels and nothing else. */
-  readonly labelsOnly?: boolean;
+  /** What a committed patch changed of the object. */
+  readonly changes?: readonly Change[];
   readonly read?: ReadObject;
 }
 
@@ -113,35 +134,53 @@ export interface Violation {
 type Check = (moment: Moment) => string | undefined;
 
 /**
- * S1: an instance in use is not written on. A missing part or a new label may come late: both are planned before the claim,
- * on objects that a claim need not write on, and neither takes anything from the user.
+ * S1 (P11): nothing is taken from an instance in use. Once its claim is settled it may be given metadata, its user's entry, and
+ * what is missing; our own reference may go at any time. What was planned before the claim may come late, where a claim need not
+ * write: a missing part, a new label.
  */
-const claimedImmunity: Check = ({ write, before, sight }) => {
+const claimedImmunity: Check = ({ write, before, after, sight }) => {
   const slot = slotIn(before, write);
   if (slot?.claimedBy === undefined) return undefined;
-  const known = slotIn(sight.truth, write)?.claimedBy !== undefined;
-  const mild = write.verb === 'create' || (write.labelsOnly === true && !isService(write));
-  if (mild && !known) return undefined;
-  return `${write.verb} of ${write.object} although slot ${slot.slot} is claimed`;
+  const said = `${write.verb} of ${write.object} although slot ${slot.slot} is claimed`;
+  if (write.verb === 'delete') return said;
+  const { changes = write.verb === 'patch' ? ['rest'] : [] } = write;
+  const seen = slotIn(sight.truth, write);
+  if (seen?.claimedBy === undefined) {
+    const mild = write.verb === 'create' || (isOnly(changes, ['labels']) && !isService(write));
+    return mild ? undefined : said;
+  }
+  if (!isOnly(changes, ['labels', 'annotations', 'owners', 'entry'])) return `${said}: ${changes.join(', ')}`;
+  if (changes.includes('entry') && slotIn(after, write)?.admits !== true)
+    return `${said}: its user is not let in`;
+  const letsGo = sight.truth.leaving && isOnly(changes, ['annotations', 'owners']);
+  return seen.settled || letsGo ? undefined : `${said}, and not settled`;
 };
 
-/** S2: claims are the platform's to give and to take. */
-const claimsUntouched: Check = ({ write, stood, claims }) => {
+/** S2: claims are the platform's to give and to take; a settled one may be written on more objects of its own instance. */
+const claimsUntouched: Check = ({ write, before, sight, stood, claims }) => {
   const were = stood?.claims ?? [];
   if (write.verb === 'delete' || were.join() === claims.join()) return undefined;
+  const given = claims.filter((claim) => !were.includes(claim));
+  const theirs = slotIn(before, write)?.claimants ?? [];
+  const keeps = were.every((claim) => claims.includes(claim));
+  const isCare =
+    slotIn(sight.truth, write)?.settled === true && given.every((claim) => theirs.includes(claim));
+  if (keeps && isCare) return undefined;
   return `${write.object} was owned by claims [${were}] and is by [${claims}]`;
 };
 
 /** S3: what is handed out is whole, ready, clean and of the revision that the pass knew. */
 const returnedFresh: Check = ({ write, before, after, sight }) => {
   if (!takesOff(write, before, after)) return undefined;
+  // Whoever holds it keeps it: it is only not held for us any more.
+  if (slotIn(before, write)?.claimedBy !== undefined) return undefined;
   const seen = slotIn(sight.truth, write);
   const now = slotIn(before, write);
   if (seen === undefined || now === undefined) return `slot ${write.slot} is returned unseen`;
   if (sight.overtaken.has(seen.slot)) return `slot ${seen.slot} is returned while another pass works on it`;
   const flaws = [
     ...(seen.complete ? [] : ['incomplete']),
-    ...(seen.stale ? ['stale'] : []),
+    ...(seen.stale && !(seen.kept && now.kept) ? ['stale'] : []),
     ...(seen.clean ? [] : ['dirty']),
     ...(seen.ready || sight.truth.leaving ? [] : ['unready']),
   ];
@@ -168,13 +207,13 @@ const disruption: Check = ({ write, before, after, away, sight }) => {
   return gone.length > bound ? `slots ${gone.join(', ')} are away where ${bound} may be` : undefined;
 };
 
-/** S6: what is current, ready, clean, unclaimed and wanted stays. */
+/** S6: what is current, ready, clean, unclaimed and wanted stays, but where a person asked for all to be kept. */
 const noThrash: Check = ({ write, before, after, sight }) => {
   if (!puts(write, before, after)) return undefined;
   const fine = [slotIn(sight.truth, write), slotIn(before, write)].every(
     (slot) => slot !== undefined && isServing(slot) && slot.target && !slot.stale && !slot.refresh,
   );
-  if (!fine || sight.truth.definition !== before.definition) return undefined;
+  if (!fine || sight.truth.releasing || sight.truth.definition !== before.definition) return undefined;
   return `slot ${write.slot} is taken away although nothing is wrong with it`;
 };
 
@@ -320,8 +359,9 @@ function flawsOf(slot: Standing, isFull: boolean): string | undefined {
 }
 
 /** How many unclaimed instances may be away at once; as `budget.ts` says it, said again. */
-export function allowedOf({ maxUnavailable, slots }: Truth): number {
+export function allowedOf({ maxUnavailable, slots, releasing }: Truth): number {
   const unclaimed = [...slots.values()].filter((slot) => slot.target && slot.claimedBy === undefined).length;
+  if (releasing) return slots.size;
   const wanted =
     typeof maxUnavailable === 'number'
       ? maxUnavailable
@@ -350,11 +390,16 @@ export function isServing(slot: Standing): boolean {
 /** Our reference was put on the anchor by this write. */
 export function puts(write: Write, before: Truth, after: Truth): boolean {
   if (write.part !== 'anchor' || write.verb === 'create') return false;
+  if (slotIn(before, write)?.claimedBy !== undefined) return false;
   return slotIn(before, write)?.withdrawn === false && slotIn(after, write)?.withdrawn !== false;
 }
 
 const PARTS = 5;
 const STATUS_WRITES = 12;
+
+function isOnly(changes: readonly Change[], allowed: readonly Change[]): boolean {
+  return changes.every((change) => allowed.includes(change));
+}
 
 function isService({ part }: Write): boolean {
   return part === 'anchor' || part === 'companion';

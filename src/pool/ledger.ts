@@ -34,6 +34,15 @@ export function reviewLedger(
   return { keep, touch };
 }
 
+/** A replacement that nobody tells of is looked at once more after this long: by then most are ready. */
+const FOLLOW_UP_MS = 10_000;
+
+/** When to look at the youngest replacements although nothing is said; `undefined` when all of them are older. */
+export function nextLook(ledger: readonly LedgerEntry[], now: number): number | undefined {
+  const dues = ledger.map(({ since }) => since + FOLLOW_UP_MS).filter((due) => due > now);
+  return dues.length === 0 ? undefined : Math.min(...dues);
+}
+
 /** What an entry is written for. */
 export interface Licensee {
   readonly instance: Instance;

@@ -1,6 +1,9 @@
+import { type Care, careFor } from './_care.ts';
 import { begin, type Draft, inOrder } from './_draft.ts';
 import { moveOf } from './_moves.ts';
-import { statusOf } from './status.ts';
+import { letAllGo } from './_pins.ts';
+import { nextLook } from './ledger.ts';
+import { isOurs, type StatusInput, statusOf } from './status.ts';
 import {
   type Action,
   type ActionKind,
@@ -14,16 +17,21 @@ import {
 } from './types.ts';
 import { isHeld, nextDue, reviewWaiting } from './waiting.ts';
 
+/** By harm to users: who has an instance, who finds none, who would find an old one. */
 const ORDER: readonly ActionKind[] = [
   'discard',
-  'touch',
-  'withdraw',
-  'remove',
-  'empty',
+  'heal',
+  'unhold',
+  'unpin',
   'return',
   'build',
   'nudge',
+  'touch',
+  'withdraw',
+  'empty',
   'relabel',
+  'pin',
+  'remove',
 ];
 
 /**
@@ -43,12 +51,28 @@ export function planPool(desired: Desired, observed: Observed, policy: Policy, n
     .map((name): Action => ({ kind: 'discard', name }));
 
   const input = { desired, observed, policy, now, waiting, ledger: observed.memory.ledger, problem, leaving };
+  const care = careFor({ observed, waiting, leaving, settling, now });
   if (problem !== undefined || desired.revision === undefined || settling) {
-    const held = settling ? [{ slot: WHOLE_POOL, reason: 'settling' }] : [];
-    return finish({ actions: discards, held, leaving }, statusOf(input), now);
+    const kept = letAllGo(input);
+    const held = settling ? [{ slot: WHOLE_POOL, reason: 'settling', ...kept.later }] : [];
+    const standing = statusOf(input);
+    const actions = [...discards, ...care.actions, ...kept.actions];
+    const { acts, announced } = inTwoRounds(observed, actions, standing.changed);
+    return finish({ actions: acts, held: [...held, ...care.held, ...announced], leaving }, standing, now);
   }
 
-  const { draft, touches } = begin({ ...input, desired: { ...desired, revision: desired.revision } });
+  const wanted = { ...desired, revision: desired.revision };
+  return work(begin({ ...input, desired: wanted }), input, discards, care);
+}
+
+/** The plan for a pool that can be worked on. */
+function work(
+  { draft, touches }: ReturnType<typeof begin>,
+  input: StatusInput,
+  discards: readonly Action[],
+  care: Care,
+): Plan {
+  const { now, leaving } = input;
   const moves = inOrder(draft).map((instance) => moveOf(draft, instance));
   const held = moves.filter((move) => move !== undefined && 'reason' in move && !('kind' in move)) as Held[];
   const actions = moves.filter((move) => move !== undefined && 'kind' in move) as Action[];
@@ -56,22 +80,33 @@ export function planPool(desired: Desired, observed: Observed, policy: Policy, n
   const ledger = [...draft.ledger.values()].sort((a, b) => (a.slot < b.slot ? -1 : 1));
   const waits = [...draft.waiting.values()];
   const standing = statusOf({ ...input, observed: foreseen(draft), waiting: waits, ledger });
-  const careful = standing.changed ? actionsOnPick(draft, [...touches, ...actions]) : new Set<Action>();
-  const inTurn = [...discards, ...touches, ...actions].sort((a, b) => turn(draft, a) - turn(draft, b));
-  const announced = inTurn
-    .filter((action) => careful.has(action))
-    .map((action) => ({ slot: slotOf(action), reason: 'announced' }));
-  const acts = inTurn.filter((action) => !careful.has(action));
-  return finish({ actions: acts, held: [...held, ...announced], leaving }, standing, now);
+  const inTurn = [...discards, ...care.actions, ...touches, ...actions].sort(
+    (a, b) => turn(draft, a) - turn(draft, b),
+  );
+  const { acts, announced } = inTwoRounds(draft.observed, inTurn, standing.changed, draft.picks);
+  return finish({ actions: acts, held: [...held, ...care.held, ...announced], leaving }, standing, now);
 }
 
 /**
  * Writes on what the platform hands out next, for another round: after the status write the reading of the claims would be
  * too old for them.
  */
-function actionsOnPick({ observed, picks }: Draft, actions: readonly Action[]): ReadonlySet<Action> {
-  if (!observed.operator.alive) return new Set();
-  return new Set(actions.filter((action) => action.kind === 'touch' || picks.has(slotOf(action))));
+function inTwoRounds(
+  { operator, instances }: Observed,
+  actions: readonly Action[],
+  statusFirst: boolean,
+  picks: ReadonlySet<string> = new Set(),
+): { readonly acts: readonly Action[]; readonly announced: readonly Held[] } {
+  const claimable = new Set(instances.filter((i) => i.claimable).map(({ slot }) => slot));
+  const isOnPick = (action: Action) =>
+    action.kind === 'touch' ||
+    picks.has(slotOf(action)) ||
+    (action.kind === 'heal' && claimable.has(action.slot));
+  const waits = (action: Action) => statusFirst && operator.alive && isOnPick(action);
+  return {
+    acts: actions.filter((action) => !waits(action)),
+    announced: actions.filter(waits).map((action) => ({ slot: slotOf(action), reason: 'announced' })),
+  };
 }
 
 function slotOf(action: Action): string {
@@ -89,7 +124,9 @@ function foreseen({ observed, chosen, desired }: Draft): Observed {
 
 /** The next pick first: the claims were read a moment ago, and every request in between makes that older. */
 function turn(draft: Draft, action: Action): number {
-  return draft.picks.has(slotOf(action)) ? -1 : ORDER.indexOf(action.kind);
+  if (draft.picks.has(slotOf(action))) return -1;
+  const isSurplus = action.kind === 'withdraw' && action.reason === 'surplus';
+  return isSurplus ? ORDER.length : ORDER.indexOf(action.kind);
 }
 
 /** Nothing is left to do, to write or to wait for. */
@@ -100,7 +137,7 @@ export function isEmpty(plan: Plan): boolean {
 /** In `observe` only what is begun is finished (P21); then nothing is written any more. */
 function isLeaving(observed: Observed, policy: Policy): boolean {
   if (policy.mode !== 'observe') return false;
-  const begun = observed.instances.some((i) => i.withdrawn !== undefined && i.claimedBy === undefined);
+  const begun = observed.instances.some(isOurs);
   const said = observed.memory.conditions.some((c) => c.type === 'Leaving' && c.status === 'True');
   return begun || said || observed.memory.ledger.length > 0;
 }
@@ -119,9 +156,11 @@ function finish(
   { status, changed }: { status: Plan['status']; changed: boolean },
   now: number,
 ): Plan {
-  const times = [...moves.held.map(({ until }) => until), nextDue(status.waiting, now)].filter(
-    (at) => at !== undefined,
-  );
+  const times = [
+    ...moves.held.map(({ until }) => until),
+    nextDue(status.waiting, now),
+    nextLook(status.ledger, now),
+  ].filter((at) => at !== undefined);
   return {
     actions: moves.actions,
     status,

@@ -1,4 +1,5 @@
 import { isBlocked, isServing, maxUnavailable } from './budget.ts';
+import { isOutOfReach, releaseIn } from './release.ts';
 import {
   type Condition,
   type Counts,
@@ -39,6 +40,7 @@ export function statusOf(input: StatusInput): { status: PoolStatus; changed: boo
   const status: PoolStatus = {
     observedGeneration: desired.sourceCounter,
     ...(revision === undefined ? {} : { revision }),
+    ...(observed.memory.adopted === true || desired.adopted === true ? { adopted: true } : {}),
     counts,
     ledger: input.ledger,
     waiting: input.waiting,
@@ -143,7 +145,7 @@ function current({ desired }: StatusInput, counts: Counts): ConditionDraft {
 }
 
 function progressing(
-  { observed, ledger, waiting, policy, problem }: StatusInput,
+  { desired, observed, ledger, waiting, policy, problem, now, leaving }: StatusInput,
   counts: Counts,
 ): ConditionDraft {
   const is = (status: 'True' | 'False', reason: string, message: string): ConditionDraft => ({
@@ -154,6 +156,15 @@ function progressing(
   });
   if (waiting.some((w) => w.slot === WHOLE_POOL && w.cause === 'settling')) {
     return is('True', 'Settling', 'the platform operator has the first word for 15 seconds');
+  }
+  const release = releaseIn(policy, desired, now);
+  if (release !== undefined && !leaving) {
+    const kept = unclaimedOf(observed).filter(isOutOfReach).length;
+    return is(
+      'True',
+      'Releasing',
+      `${kept} of ${unclaimedOf(observed).length} unclaimed instances are kept for it`,
+    );
   }
   const building = observed.instances.filter(
     (i) => i.target && i.claimedBy === undefined && !isServing(i) && !isBlocked(i) && i.foreign === undefined,
@@ -166,6 +177,10 @@ function progressing(
   return is('False', 'AtRest', 'nothing is being built');
 }
 
+function unclaimedOf({ instances }: Observed): readonly Instance[] {
+  return instances.filter((i) => i.target && i.claimedBy === undefined);
+}
+
 function several(count: number, what: string): string {
   return count === 1 ? `1 ${what} is` : `${count} ${what}s are`;
 }
@@ -176,7 +191,8 @@ function slotsOf(building: readonly Instance[], ledger: readonly LedgerEntry[]):
 }
 
 /** Something needs a person, or the world outside: in the order of how much it stops. */
-function degraded({ observed, waiting, problem }: StatusInput, counts: Counts): ConditionDraft {
+function degraded({ desired, observed, waiting, problem }: StatusInput, counts: Counts): ConditionDraft {
+  const { concern } = desired;
   const degraded = (reason: string, message: string): ConditionDraft => ({
     type: 'Degraded',
     status: 'True',
@@ -184,6 +200,10 @@ function degraded({ observed, waiting, problem }: StatusInput, counts: Counts): 
     message,
   });
   if (problem !== undefined) return degraded(problem.reason, problem.message);
+  if (concern !== undefined) return degraded(concern.reason, concern.message);
+  const claims = observed.instances.flatMap(({ claimTrouble }) => claimTrouble ?? []);
+  const split = claims.find(({ reason }) => reason === 'SplitClaim');
+  if (split !== undefined) return degraded(split.reason, claims.map(({ message }) => message).join('; '));
   const foreign = observed.instances.filter((i) => i.foreign !== undefined).map((i) => i.foreign);
   if (foreign.length > 0) return degraded('ForeignObject', `not ours, not touched: ${foreign.join(', ')}`);
   const refused = waiting.filter((w) => w.slot === WHOLE_POOL && w.cause !== 'settling');
@@ -197,6 +217,8 @@ function degraded({ observed, waiting, problem }: StatusInput, counts: Counts): 
   if (forbidden.length > 0) {
     return degraded('Refused', forbidden.map((w) => `slot ${w.slot}: ${w.cause}`).join(', '));
   }
+  const [claim] = claims;
+  if (claim !== undefined) return degraded(claim.reason, claims.map(({ message }) => message).join('; '));
   if (counts.blocked > 0) return degraded('Blocked', troubles(observed.instances));
   return { type: 'Degraded', status: 'False', reason: 'AsExpected', message: 'nothing needs a person' };
 }
@@ -205,21 +227,29 @@ function troubles(instances: readonly Instance[]): string {
   const byCause = new Map<string, string[]>();
   for (const { slot, trouble, ...rest } of instances) {
     if (trouble === undefined || rest.claimedBy !== undefined || !rest.target) continue;
-    byCause.set(trouble.cause, [...(byCause.get(trouble.cause) ?? []), slot]);
+    // A volume is looked for by its name; what else is wrong shows on the pods of the slot.
+    const which = trouble.cause === 'storage' ? `${slot} (${trouble.message})` : slot;
+    byCause.set(trouble.cause, [...(byCause.get(trouble.cause) ?? []), which]);
   }
   return [...byCause].map(([cause, slots]) => `${cause}: slots ${slots.join(', ')}`).join('; ');
 }
 
-function leavingCondition({ observed, leaving, ledger }: StatusInput): ConditionDraft | undefined {
+/** Said only in `observe`: whoever reads that it was left knows that nobody guards it since. */
+function leavingCondition({ observed, leaving, ledger, policy }: StatusInput): ConditionDraft | undefined {
   const said = observed.memory.conditions.find((c) => c.type === 'Leaving');
   if (!leaving)
-    return said === undefined
+    return said === undefined || policy.mode === 'guard'
       ? undefined
       : { type: 'Leaving', status: 'False', reason: said.reason, message: said.message };
-  const left = observed.instances.filter((i) => i.withdrawn !== undefined && i.claimedBy === undefined);
+  const left = observed.instances.filter(isOurs);
   return left.length === 0 && ledger.length === 0
     ? { type: 'Leaving', status: 'False', reason: 'Left', message: 'nothing is withdrawn any more' }
     : { type: 'Leaving', status: 'True', reason: 'Finishing', message: `slots ${slotsOf(left, ledger)}` };
+}
+
+/** Our reference stands on it, and must be taken off before we leave. */
+export function isOurs({ held, withdrawn, claimedBy }: Instance): boolean {
+  return held || (withdrawn !== undefined && claimedBy === undefined);
 }
 
 /** Equal in everything a reader could see. */
@@ -227,6 +257,7 @@ function sameStatus(next: PoolStatus, memory: Observed['memory']): boolean {
   const pick = (status: Observed['memory']) => [
     status.observedGeneration,
     status.revision,
+    status.adopted,
     status.counts === undefined ? undefined : Object.entries(status.counts).sort(),
     status.ledger.map((e) => [e.slot, e.anchor, e.workload, e.revision, e.pass, e.since, e.short]),
     status.waiting.map(({ slot, cause, revision, since, tries }) => [slot, cause, revision, since, tries]),

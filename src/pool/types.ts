@@ -14,7 +14,14 @@ export type Revision = string;
 export type Phase = 'missing' | 'pending' | 'ready' | 'deleting';
 
 /** Why an instance is not ready, as far as its objects tell. */
-export type Trouble = 'quota' | 'unschedulable' | 'imagePull' | 'admission' | 'crash' | 'deadline';
+export type Trouble =
+  | 'quota'
+  | 'unschedulable'
+  | 'storage'
+  | 'imagePull'
+  | 'admission'
+  | 'crash'
+  | 'deadline';
 
 export interface Identity {
   readonly uid: string;
@@ -24,6 +31,16 @@ export interface Identity {
 export interface Anchor extends Identity {
   /** The pass that last wrote our annotation on it, if any did. */
   readonly pass?: string;
+}
+
+/** One object of a claimed instance that is not as its user needs it. */
+export interface Need {
+  /** `Kind/name`: each is cared for by itself, so that a refusal of one holds back no other. */
+  readonly object: string;
+  /** What it lacks, in the platform's words. */
+  readonly lacks: readonly string[];
+  /** It is missing, and the platform's own operator would make it too. */
+  readonly made?: true;
 }
 
 /** The one pre-warmed instance in a slot, as observed; also a slot with nothing in it. */
@@ -56,8 +73,16 @@ export interface Instance {
   readonly relabel: boolean;
   /** The claim that holds it. */
   readonly claimedBy?: string;
-  /** Our reference stands on the anchor: what is being built there, and the pass that wrote it. */
+  /** Something about its claim that a person must look at. */
+  readonly claimTrouble?: ClaimTrouble;
+  /** Our reference stands on the anchor of a claimed one, so that it does not go from user to user unseen. */
+  readonly held: boolean;
+  /** What its user lacks; empty unless the claim is settled. At rest it is empty. */
+  readonly needs: readonly Need[];
+  /** Our reference stands on the anchor of an unclaimed one: what is being built there, and the pass that wrote it. */
   readonly withdrawn?: { readonly building: Revision; readonly pass: string };
+  /** Our reference stands on its other parts, too: on some of them, or on every one. Absent: on none. */
+  readonly pinned?: 'some' | 'all';
   /** The platform would hand it out now. */
   readonly claimable: boolean;
   /** Name of an object under one of its names that is not ours. */
@@ -65,7 +90,13 @@ export interface Instance {
   readonly trouble?: { readonly cause: Trouble; readonly message: string };
 }
 
-/** A problem of the whole pool: nothing is planned until it is gone. */
+export interface ClaimTrouble {
+  /** Several claims on one instance, a claim that failed and still holds it, or one that holds the wrong object. */
+  readonly reason: 'SplitClaim' | 'FailedClaim' | 'WrongObject';
+  readonly message: string;
+}
+
+/** A problem of the whole pool: until it is gone nothing is planned but care for users, and left-overs are removed. */
 export interface Problem {
   readonly reason: string;
   readonly message: string;
@@ -78,6 +109,10 @@ export interface Desired {
   /** metadata.generation of the source, Kubernetes' own counter. */
   readonly sourceCounter: number;
   readonly problem?: Problem;
+  /** Something around the pool that needs a person, and holds nothing back. */
+  readonly concern?: Problem;
+  /** This look found that what the platform's own operator makes is what would be made here. */
+  readonly adopted?: boolean;
 }
 
 export interface Policy {
@@ -85,7 +120,22 @@ export interface Policy {
   readonly paused: boolean;
   /** A number, or a percentage such as `25%`. */
   readonly maxUnavailable: number | string;
+  readonly release?: Release;
 }
+
+/**
+ * A person is about to change the definition, at which the platform's operator would replace everything at once: until then
+ * every unclaimed instance is kept out of its reach. Over when the source's counter is another one, or the time is.
+ */
+export interface Release {
+  /** The source's counter when the person said so. */
+  readonly counter: number;
+  /** Epoch ms. */
+  readonly until: number;
+}
+
+/** What withdraws an instance that is only kept, and not to be replaced: it stands where else the revision that is built does. */
+export const KEPT: Revision = 'kept';
 
 /** A voluntary disruption in flight. Lives in the pool's status, changed only by compare-and-swap. */
 export interface LedgerEntry {
@@ -117,6 +167,8 @@ export interface Waiting {
 export interface Memory {
   readonly observedGeneration?: number;
   readonly revision?: Revision;
+  /** What the platform's own operator makes was once found to be what would be made here. Never taken back. */
+  readonly adopted?: boolean;
   readonly ledger: readonly LedgerEntry[];
   readonly waiting: readonly Waiting[];
   readonly conditions: readonly Condition[];
@@ -153,6 +205,18 @@ export type ReplaceReason = 'stale' | 'dirty' | 'broken' | 'refresh' | 'surplus'
 /** The atoms of a plan, in the order in which they are carried out. */
 export type Action =
   | { readonly kind: 'discard'; readonly name: string }
+  /** Gives a claimed instance what it lacks; takes nothing from it. */
+  | {
+      readonly kind: 'heal';
+      readonly slot: Slot;
+      readonly object: string;
+      readonly lacks: readonly string[];
+    }
+  | { readonly kind: 'unhold'; readonly slot: Slot }
+  /** Keeps an intact instance out of the operator's reach: its anchor first, in a later round its other parts. */
+  | { readonly kind: 'pin'; readonly slot: Slot; readonly step: 'anchor' | 'parts' }
+  /** Hands it out again as it is, current or not: the anchor last, in a round of its own. */
+  | { readonly kind: 'unpin'; readonly slot: Slot; readonly step: 'anchor' | 'parts' }
   | { readonly kind: 'touch'; readonly slot: Slot; readonly pass: string }
   | {
       readonly kind: 'withdraw';

@@ -30,6 +30,7 @@ export function dueAt(entry: Waiting): number | undefined {
     case 'dirty':
       return entry.since + DIRTY_MS;
     case 'unschedulable':
+    case 'storage':
     case 'imagePull':
       return undefined;
     case 'crash':
@@ -171,7 +172,10 @@ function isRefusal(entry: Waiting, observed: Observed): boolean {
   if (entry.slot === WHOLE_POOL) return true;
   const known =
     observed.leftovers.includes(entry.slot) ||
-    observed.instances.some((instance) => instance.slot === entry.slot && instance.exists);
+    observed.instances.some(
+      ({ slot, exists, needs }) =>
+        (slot === entry.slot && exists) || needs.some(({ object }) => object === entry.slot),
+    );
   return known && (entry.cause === 'forbidden' || entry.cause === 'invalid');
 }
 

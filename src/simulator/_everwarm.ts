@@ -1,18 +1,20 @@
 import type { Clock, Random } from '../clock.ts';
 import type { Report } from '../controller/outcome.ts';
 import { planOnly, reconcile } from '../controller/reconcile.ts';
-import { directApi } from '../embedded/direct.ts';
-import type { EmbeddedStore } from '../embedded/store.ts';
+import type { Store } from '../embedded/types.ts';
 import type { KubeApi } from '../kube/api.ts';
 import type { Platform } from '../platform/platform.ts';
 import { isEmpty } from '../pool/plan.ts';
-import { NAMESPACE } from './cluster.ts';
 import { createDriver, type Delivery, type Driver, keyOf } from './driver.ts';
 import type { Watcher } from './watcher.ts';
 
 export interface EverwarmOptions {
-  readonly store: EmbeddedStore;
-  readonly watcher: Watcher;
+  /** Where its changes come from. */
+  readonly store: Pick<Store, 'onCommit'>;
+  /** The server, as one of its users. */
+  readonly apiAs: (user: string) => KubeApi;
+  readonly watcher: Pick<Watcher, 'beginPass'>;
+  readonly namespace: string;
   readonly platform: Platform;
   readonly clock: Clock;
   readonly random: Random;
@@ -39,7 +41,7 @@ export interface Everwarm {
 }
 
 export function createEverwarm(options: EverwarmOptions): Everwarm {
-  const { store, watcher, platform, clock, random, report, between } = options;
+  const { apiAs, watcher, platform, clock, random, report, between, namespace } = options;
   let driver: Driver | undefined;
   let life: Life = { isDead: false };
   const revive = (): void => {
@@ -47,13 +49,13 @@ export function createEverwarm(options: EverwarmOptions): Everwarm {
   };
   const apiFor = (pool: string): KubeApi => {
     const pass = watcher.beginPass(pool);
-    const judged = pass.judge(between(directApi(store, { user: pass.user, now: clock.now })));
+    const judged = pass.judge(between(apiAs(pass.user)));
     return asLongAsItLives(slowly(judged, clock, options.latencyMs), life);
   };
   return {
     start: () => {
       revive();
-      driver ??= createDriver({ ...options, namespace: NAMESPACE, apiFor });
+      driver ??= createDriver({ ...options, apiFor });
     },
     kill: () => {
       driver?.stop();
@@ -62,9 +64,9 @@ export function createEverwarm(options: EverwarmOptions): Everwarm {
     },
     isIdle: () => driver?.isIdle() ?? true,
     hasPlans: async () => {
-      const api = between(directApi(store, { user: 'reader', now: clock.now }));
+      const api = between(apiAs('reader'));
       for (const name of options.poolNames()) {
-        const look = await planOnly({ api, platform, random, report }, keyOf(NAMESPACE, name));
+        const look = await planOnly({ api, platform, random, report }, keyOf(namespace, name));
         if (look === undefined || look.observation.policy.mode !== 'guard') continue;
         if (!isEmpty(look.plan) || look.plan.nextCheckAt !== undefined) return true;
       }
@@ -72,7 +74,7 @@ export function createEverwarm(options: EverwarmOptions): Everwarm {
     },
     reconcile: async (pool) => {
       revive();
-      await reconcile({ api: apiFor(pool), platform, clock, random, report }, keyOf(NAMESPACE, pool));
+      await reconcile({ api: apiFor(pool), platform, clock, random, report }, keyOf(namespace, pool));
     },
   };
 }

@@ -125,6 +125,10 @@ const HAPPENINGS: Readonly<Record<string, Happening>> = {
     edit(scene, pool, slotIn(scene, pool, random), 'proxyConfigMap', {
       data: { 'oauth2-proxy.cfg': `# ${HAND_MARK}` },
     }),
+  lockOut: (scene, pool, random) =>
+    edit(scene, pool, slotIn(scene, pool, random), 'emailConfigMap', {
+      data: { 'authenticated-emails-list': '' },
+    }),
   operator: ({ operator }, _pool, random) => {
     if (operator.isRunning()) {
       const how = random() < 0.5 ? 'kill' : 'terminate';

@@ -1,25 +1,33 @@
-import type { KubeObject, Resource } from '../kube/api.ts';
+import type { KubeObject } from '../kube/api.ts';
 import { type InstanceNames, instanceNames, podSelector } from '../platform/theia-cloud/names.ts';
 import {
   APP_DEFINITIONS_V1BETA11,
   CONFIG_MAPS,
   DEPLOYMENTS,
   NAMESPACES,
+  PERSISTENT_VOLUME_CLAIMS,
   PODS,
   SERVICES,
   SESSIONS,
 } from '../platform/theia-cloud/resources.ts';
 import { WARM_POOLS } from '../platform/warm-pool.ts';
 import type { Standing, Truth } from '../pool/invariants.ts';
+import { areStale, type Extras, extrasOf } from './_extras.ts';
+import {
+  conditionsOf,
+  containersOf,
+  isAvailable,
+  isGoing,
+  type Kinds,
+  named,
+  type Objects,
+  text,
+} from './_fields.ts';
 
 /** What a hand puts into a proxy's configuration when it edits it. */
 export const HAND_MARK = 'edited by hand';
 const LABEL = 'theia-cloud.io/appdefinition-generation';
 const CLAIM_LABELS = ['theia-cloud.io/user', 'theia-cloud.io/session', 'theia-cloud.io/session-uuid'];
-
-export type Objects = ReadonlyMap<string, KubeObject>;
-/** The objects of a kind, by name. */
-export type Kinds = (resource: Pick<Resource, 'plural'>) => Objects;
 
 /** One pool as its objects tell. */
 export function truthOf(pool: string, of: Kinds): Truth {
@@ -29,6 +37,7 @@ export function truthOf(pool: string, of: Kinds): Truth {
   const base = {
     maxUnavailable: policy.rollout?.maxUnavailable ?? '25%',
     leaving: policy.mode === 'observe',
+    releasing: isReleasing(source, warmPool),
   };
   if (source === undefined)
     return { ...base, alive: false, definition: '', replicas: 0, slots: new Map<string, Standing>() };
@@ -47,6 +56,12 @@ export function truthOf(pool: string, of: Kinds): Truth {
   };
 }
 
+/** The release that was asked for is that of the definition as it stands. */
+function isReleasing(source: KubeObject | undefined, warmPool: KubeObject | undefined): boolean {
+  const asked = warmPool?.metadata.annotations?.['everwarm.dev/release']?.split('/')[0];
+  return asked !== undefined && asked === String(source?.metadata.generation);
+}
+
 interface Policy {
   readonly mode?: string;
   readonly staleness?: string;
@@ -56,7 +71,7 @@ interface Policy {
 function slotsOf(source: KubeObject, replicas: number, of: Kinds): ReadonlySet<number> {
   const suffix = (source.metadata.uid ?? '').slice(-12);
   const slots = new Set(Array.from({ length: replicas }, (_, at) => at + 1));
-  for (const resource of [SERVICES, DEPLOYMENTS, CONFIG_MAPS]) {
+  for (const resource of [SERVICES, DEPLOYMENTS, CONFIG_MAPS, PERSISTENT_VOLUME_CLAIMS]) {
     for (const name of of(resource).keys()) {
       const slot = name.includes(suffix) ? numberIn(name) : undefined;
       if (slot !== undefined) slots.add(slot);
@@ -95,8 +110,12 @@ function standingOf(input: SlotInput): Standing {
   const { source, warmPool, slot, replicas, of } = input;
   const parts = partsOf(source, slot, of);
   const { externalService, internalService, deployment } = parts;
-  const standing = Object.values(parts).filter((part) => part !== undefined);
-  const claimedBy = claimOf(input, parts);
+  const extras = extrasOf(source, slot, of);
+  const standing = [...Object.values(parts), ...extras.sidecars, extras.volumeClaim].filter(
+    (part) => part !== undefined,
+  );
+  const claimants = claimantsOf(input, parts);
+  const [claimedBy] = claimants;
   const owners = externalService?.metadata.ownerReferences ?? [];
   const pods = podsOf(source, slot, of);
   return {
@@ -106,14 +125,18 @@ function standingOf(input: SlotInput): Standing {
     anchored: externalService !== undefined && !isGoing(externalService),
     withdrawn: owners.some(({ uid }) => uid === warmPool?.metadata.uid),
     ...(claimedBy === undefined ? {} : { claimedBy }),
-    complete: standing.length === partsWanted(parts) && !standing.some(isGoing),
-    ready: deployment !== undefined && isAvailable(deployment),
-    stale: isStale(parts, input),
-    clean: isClean(parts, pods),
+    claimants,
+    settled: sessionsOf(claimants, of).some((session) => isHandled(session) && !isGoing(session)),
+    admits: admits(parts, sessionsOf(claimants, of)),
+    complete: isComplete(parts, extras) && !standing.some(isGoing),
+    ready: [deployment, ...extras.deployments].every((one) => one !== undefined && isAvailable(one)),
+    stale: isStale(parts, input) || areStale(extras, parts.deployment),
+    clean: isClean(parts, [...pods, ...extras.pods]) && !isUsed(parts, extras.volumeClaim),
     claimable: [externalService, internalService].every((service) => isFree(service, source)),
     noRoom: deployment !== undefined && !isAvailable(deployment) && lacksRoom(deployment, pods),
     foreign: standing.some((part) => isForeign(part, source, warmPool)),
     refresh: isAskedFor(warmPool, slot, deployment),
+    kept: externalService?.metadata.annotations?.['everwarm.dev/building'] === 'kept',
     ...(deployment?.metadata.uid === undefined ? {} : { workload: deployment.metadata.uid }),
   };
 }
@@ -149,6 +172,12 @@ function partsWanted({ deployment, proxyConfigMap, emailConfigMap }: Parts): num
   return proxied || proxyConfigMap !== undefined || emailConfigMap !== undefined ? 5 : 3;
 }
 
+function isComplete(parts: Parts, { sidecars, mounts, volumeClaim }: Extras): boolean {
+  const usual = Object.values(parts).filter((part) => part !== undefined);
+  const others = mounts ? [...sidecars, volumeClaim] : sidecars;
+  return usual.length === partsWanted(parts) && others.every((part) => part !== undefined);
+}
+
 /** What stands under the names of one slot. */
 export function partsOf(source: KubeObject, slot: number, of: Kinds): Parts {
   const names = instanceNames(named(source), slot);
@@ -161,18 +190,39 @@ export function partsOf(source: KubeObject, slot: number, of: Kinds): Parts {
   };
 }
 
-function claimOf({ source, slot, of }: SlotInput, parts: Parts): string | undefined {
+/** It served somebody, as the anchor tells. */
+function isUsed({ externalService }: Parts, object: KubeObject | undefined): boolean {
+  if (object === undefined || isGoing(object)) return false;
+  const served = (externalService?.metadata.annotations?.['everwarm.dev/used'] ?? '').split(' ');
+  return served.includes(object.metadata.uid ?? '');
+}
+
+/** Who owns one of the claimable objects first, then who was told this slot. */
+function claimantsOf({ source, slot, of }: SlotInput, parts: Parts): readonly string[] {
   const owning = [parts.externalService, parts.internalService, parts.deployment].flatMap((part) =>
     claimsOn(part, of),
   );
-  if (owning[0] !== undefined) return owning[0];
-  for (const session of of(SESSIONS).values()) {
+  const told = [...of(SESSIONS).values()].filter((session) => {
     const named = session.metadata.annotations?.['theia-cloud.io/instance-id'] === String(slot);
     const mine = text(session, 'spec', 'appDefinition') === source.metadata.name;
-    if (named && mine && !isGoing(session) && text(session, 'status', 'operatorStatus') !== 'ERROR')
-      return session.metadata.uid;
-  }
-  return undefined;
+    return named && mine && !isGoing(session) && text(session, 'status', 'operatorStatus') !== 'ERROR';
+  });
+  return [...new Set([...owning, ...told.map(({ metadata }) => metadata.uid ?? '')])];
+}
+
+function sessionsOf(uids: readonly string[], of: Kinds): readonly KubeObject[] {
+  return [...of(SESSIONS).values()].filter(({ metadata }) => uids.includes(metadata.uid ?? ''));
+}
+
+function isHandled(session: KubeObject): boolean {
+  return text(session, 'status', 'operatorStatus') === 'HANDLED';
+}
+
+/** The list names one of those who hold the slot; without a list everybody gets in. */
+function admits({ emailConfigMap }: Parts, sessions: readonly KubeObject[]): boolean {
+  if (emailConfigMap === undefined) return true;
+  const list = text(emailConfigMap, 'data', 'authenticated-emails-list') ?? '';
+  return sessions.some((session) => text(session, 'spec', 'user') === list);
 }
 
 /** uids of the Sessions that stand and are not going, among the owners. */
@@ -188,10 +238,6 @@ export function claimsOn(object: KubeObject | undefined, of: Kinds): readonly st
 function podsOf(source: KubeObject, slot: number, of: Kinds): readonly KubeObject[] {
   const app = podSelector(named(source), slot);
   return [...of(PODS).values()].filter((pod) => pod.metadata.labels?.['app'] === app);
-}
-
-function named({ metadata }: KubeObject): { metadata: { uid: string }; spec: { name: string } } {
-  return { metadata: { uid: metadata.uid ?? '' }, spec: { name: metadata.name } };
 }
 
 function isStale(
@@ -220,8 +266,12 @@ function isClean(parts: Parts, pods: readonly KubeObject[]): boolean {
   const open = emailConfigMap !== undefined && !isGoing(emailConfigMap);
   if (open && (text(emailConfigMap, 'data', 'authenticated-emails-list') ?? '') !== '') return false;
   if (deployment === undefined || isGoing(deployment)) return true;
+  const served = (parts.externalService?.metadata.annotations?.['everwarm.dev/used'] ?? '').split(' ');
   const used = pods.some(
-    (pod) => !isGoing(pod) && pod.metadata.annotations?.['theia-cloud.io/eager-start-refresh'] !== undefined,
+    (pod) =>
+      !isGoing(pod) &&
+      (pod.metadata.annotations?.['theia-cloud.io/eager-start-refresh'] !== undefined ||
+        served.includes(pod.metadata.uid ?? '')),
   );
   const labelled = [parts.externalService, parts.internalService].some((service) =>
     CLAIM_LABELS.some((label) => service?.metadata.labels?.[label] !== undefined),
@@ -250,40 +300,4 @@ function isAskedFor(
   );
   const made = Date.parse(deployment?.metadata.creationTimestamp ?? '');
   return times.some((time) => made < time);
-}
-
-interface Condition {
-  readonly type?: string;
-  readonly status?: string;
-  readonly reason?: string;
-  readonly message?: string;
-}
-
-function conditionsOf(object: KubeObject): readonly Condition[] {
-  return ((object['status'] ?? {}) as { conditions?: readonly Condition[] }).conditions ?? [];
-}
-
-function isAvailable(deployment: KubeObject): boolean {
-  const status = (deployment['status'] ?? {}) as { observedGeneration?: number; availableReplicas?: number };
-  const available = conditionsOf(deployment).some((c) => c.type === 'Available' && c.status === 'True');
-  const generation = deployment.metadata.generation ?? 0;
-  return available && (status.availableReplicas ?? 0) >= 1 && (status.observedGeneration ?? 0) >= generation;
-}
-
-function containersOf(deployment: KubeObject): readonly { readonly image?: string }[] {
-  const { spec } = deployment as unknown as {
-    spec?: { template?: { spec?: { containers?: readonly { image?: string }[] } } };
-  };
-  return spec?.template?.spec?.containers ?? [];
-}
-
-function isGoing({ metadata }: KubeObject): boolean {
-  return metadata.deletionTimestamp !== undefined;
-}
-
-/** A field's text, one level down. */
-export function text(object: KubeObject, parent: string, name: string): string | undefined {
-  const value = object[parent];
-  const found: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
-  return typeof found === 'string' ? found : undefined;
 }

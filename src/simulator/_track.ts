@@ -1,8 +1,8 @@
 import type { EmbeddedStore } from '../embedded/store.ts';
 import type { Commit, StoreRequest } from '../embedded/types.ts';
-import type { JsonPatch, KubeObject, Resource } from '../kube/api.ts';
+import type { KubeObject, Resource } from '../kube/api.ts';
 import { SESSIONS } from '../platform/theia-cloud/resources.ts';
-import type { PartKind, ReadObject, Sight } from '../pool/invariants.ts';
+import type { Change, PartKind, ReadObject, Sight } from '../pool/invariants.ts';
 
 /** What is known of one pass: what it read, what it saw, what it wrote. */
 export interface Track {
@@ -17,15 +17,32 @@ export interface Track {
   sight: (Sight & { readonly revision: number }) | undefined;
   allowed: number;
   writes: number;
+  /** Writes of Events, which are no writes on the pool. */
+  told: number;
   /** Something may not be read: what is then said of the pool is that, and nothing of its instances. */
   barred: boolean;
   readonly fenced: Set<string>;
   readonly read: Map<string, ReadObject>;
 }
 
-/** The patch changes labels and nothing else. */
-export function isLabelling(patch: unknown): boolean {
-  return (patch as JsonPatch).every(({ op, path }) => op === 'test' || path.startsWith('/metadata/labels'));
+const ENTRY = 'authenticated-emails-list';
+
+/** What is another than before. */
+export function changesOf(object: KubeObject, previous: KubeObject | undefined): readonly Change[] {
+  if (previous === undefined) return [];
+  const differ = (a: unknown, b: unknown) => JSON.stringify(a) !== JSON.stringify(b);
+  const { metadata: now, data, ...rest } = object;
+  const { metadata: then, data: dataThen, ...restThen } = previous;
+  const { [ENTRY]: entry, ...others } = (data ?? {}) as Record<string, unknown>;
+  const { [ENTRY]: entryThen, ...othersThen } = (dataThen ?? {}) as Record<string, unknown>;
+  const isOther = differ([rest, others], [restThen, othersThen]);
+  return [
+    ...(differ(now.labels, then.labels) ? ['labels' as const] : []),
+    ...(differ(now.annotations, then.annotations) ? ['annotations' as const] : []),
+    ...(differ(now.ownerReferences, then.ownerReferences) ? ['owners' as const] : []),
+    ...(differ(entry, entryThen) ? ['entry' as const] : []),
+    ...(isOther ? ['rest' as const] : []),
+  ];
 }
 
 /** What is in the store already, as if it had just come. */
@@ -40,9 +57,17 @@ export function standing(store: EmbeddedStore): readonly Commit[] {
 /** Others' writes after which an instance may have come, gone, been claimed or been released. */
 export function movesInstances({ type, resource, object, previous }: Commit): boolean {
   if (resource.plural === SESSIONS.plural || resource.plural === 'appdefinitions') return true;
-  if (!['services', 'deployments', 'configmaps'].includes(resource.plural)) return false;
+  if (!PARTS_OF.has(resource.plural)) return false;
   return type !== 'MODIFIED' || object.metadata.ownerReferences !== previous?.metadata.ownerReferences;
 }
+
+/** Kinds that an instance is made of. */
+const PARTS_OF: ReadonlySet<string> = new Set([
+  'services',
+  'deployments',
+  'configmaps',
+  'persistentvolumeclaims',
+]);
 
 /** The pass has seen the object in this version. */
 export function remember(track: Track, { plural }: Resource, { metadata }: KubeObject): void {
@@ -61,7 +86,10 @@ export function partOf({ plural }: Resource, name: string, subresource: string |
     case 'deployments':
       return 'workload';
     case 'configmaps':
+    case 'persistentvolumeclaims':
       return 'config';
+    case 'httproutes':
+      return 'route';
     case 'warmpools':
       return subresource === 'status' ? 'memory' : 'policy';
     default:

@@ -1,5 +1,6 @@
 import { type Random, seededRandom } from '../clock.ts';
 import { createNamespaces, installCrds } from '../embedded/boot.ts';
+import { createClaimProtection } from '../embedded/claims.ts';
 import { createDeploymentController } from '../embedded/deployments.ts';
 import { directApi } from '../embedded/direct.ts';
 import { createGarbageCollector } from '../embedded/gc.ts';
@@ -77,6 +78,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
     kubelet,
     createGarbageCollector(store, { now, ...(lagMs === undefined ? {} : { lagMs }) }),
     createNamespaceController(store, { now }),
+    createClaimProtection(store, { now }),
   ];
   return { store, kubelet, actors, settings, random, admin };
 }

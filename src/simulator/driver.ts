@@ -2,8 +2,7 @@ import type { Clock, Random } from '../clock.ts';
 import type { Report } from '../controller/outcome.ts';
 import { reconcile } from '../controller/reconcile.ts';
 import { resync } from '../controller/resync.ts';
-import type { EmbeddedStore } from '../embedded/store.ts';
-import type { Commit } from '../embedded/types.ts';
+import type { Commit, Store } from '../embedded/types.ts';
 import type { KubeApi, KubeObject, Resource } from '../kube/api.ts';
 import type { Platform, WatchSpec } from '../platform/platform.ts';
 import { formatKey, type PoolKey } from '../pool/key.ts';
@@ -19,7 +18,7 @@ export interface Change {
 export type Delivery = (change: Change) => readonly Change[];
 
 export interface DriverOptions {
-  readonly store: EmbeddedStore;
+  readonly store: Pick<Store, 'onCommit'>;
   /** The way of one pass to the API. */
   readonly apiFor: (pool: string) => KubeApi;
   readonly platform: Platform;

@@ -27,6 +27,8 @@ interface PoolPolicy {
   readonly paused?: boolean;
   readonly staleness?: 'fields' | 'generation';
   readonly maxUnavailable?: number | string;
+  /** Whether claimed instances are held until they are fresh. */
+  readonly claims?: { readonly hold: boolean };
 }
 
 export type InstancePart = keyof InstanceNames;

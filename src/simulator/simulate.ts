@@ -37,6 +37,10 @@ export type SimulateLine =
       readonly seed: number;
       readonly hash?: string;
       readonly scenario?: string;
+      /** What the scenario tells, in a sentence. */
+      readonly title?: string;
+      /** Of a scenario: what Everwarm did in it, how often. */
+      readonly did?: Readonly<Record<string, number>>;
     };
 
 const STEPS = 250;
@@ -108,14 +112,25 @@ async function* play(name: string, options: SimulateOptions): AsyncGenerator<Sim
   const { seed = 1, seeds = 1 } = options;
   let violations = 0;
   let steps = 0;
+  const did: Record<string, number> = {};
   for (let at = seed; at < seed + seeds; at += 1) {
     const played = await scenario.play(at);
     steps += played.steps;
+    for (const kind of doneIn(played.trace)) did[kind] = (did[kind] ?? 0) + 1;
     for (const violation of played.violations) {
       violations += 1;
       const replay = `everwarm simulate --scenario ${name} --seed ${at}`;
       yield { type: 'Violation', ...violation, seed: at, trace: played.trace, replay };
     }
   }
-  yield { type: 'Simulated', schedules: seeds, steps, violations, seed, scenario: name };
+  const { title } = scenario;
+  yield { type: 'Simulated', schedules: seeds, steps, violations, seed, scenario: name, title, did };
+}
+
+/** The kinds of the actions that were carried out. */
+function doneIn(trace: readonly string[]): readonly string[] {
+  return trace.flatMap((line) => {
+    const event = JSON.parse(line) as { readonly type: string; readonly action?: { readonly kind: string } };
+    return event.type === 'ActionDone' && event.action !== undefined ? [event.action.kind] : [];
+  });
 }

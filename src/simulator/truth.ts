@@ -7,19 +7,29 @@ import {
   LEASES,
   NAMESPACES,
   OPERATOR_LEASE_NAME,
+  PERSISTENT_VOLUME_CLAIMS,
   PODS,
   SERVICES,
   SESSIONS,
 } from '../platform/theia-cloud/resources.ts';
 import { WARM_POOLS } from '../platform/warm-pool.ts';
 import type { Truth } from '../pool/invariants.ts';
-import { claimsOn, isLed, type Objects, partsOf, slotNamed, text, truthOf } from './_standing.ts';
+import { type Objects, text } from './_fields.ts';
+import { claimsOn, isLed, partsOf, slotNamed, truthOf } from './_standing.ts';
 
 /** Kinds of which a truth is made. */
 const TOLD_FROM: ReadonlySet<string> = new Set(
-  [APP_DEFINITIONS_V1BETA11, WARM_POOLS, SESSIONS, SERVICES, DEPLOYMENTS, CONFIG_MAPS, PODS, NAMESPACES].map(
-    ({ plural }) => plural,
-  ),
+  [
+    APP_DEFINITIONS_V1BETA11,
+    WARM_POOLS,
+    SESSIONS,
+    SERVICES,
+    DEPLOYMENTS,
+    CONFIG_MAPS,
+    PERSISTENT_VOLUME_CLAIMS,
+    PODS,
+    NAMESPACES,
+  ].map(({ plural }) => plural),
 );
 
 /** The world as it is, told from the committed objects alone: nothing of what Everwarm believes goes into it. */

@@ -1,3 +1,4 @@
+import { EVENTS } from '../controller/write-events.ts';
 import type { EmbeddedStore } from '../embedded/store.ts';
 import type { Commit } from '../embedded/types.ts';
 import type { KubeApi, KubeObject, Outcome, Place, Resource } from '../kube/api.ts';
@@ -17,7 +18,7 @@ import {
   type Write,
 } from '../pool/invariants.ts';
 import type { Counts } from '../pool/types.ts';
-import { isLabelling, movesInstances, partOf, remember, standing, type Track } from './_track.ts';
+import { changesOf, movesInstances, partOf, remember, standing, type Track } from './_track.ts';
 import { createTruthReader, type TruthReader } from './truth.ts';
 
 /** Judges every read and write of Everwarm against the world as it truly is. */
@@ -38,6 +39,8 @@ interface Pass {
 }
 
 const USER = 'everwarm/';
+/** Kinds of happenings times objects, each created or counted up. */
+const TOLD_MAX = 64;
 const LOOKED_AT = ['services', 'deployments', 'configmaps', 'pods'];
 
 /** Watches from now on; what stands already is known. */
@@ -86,6 +89,7 @@ class Watch {
       sight: undefined,
       allowed: 0,
       writes: 0,
+      told: 0,
       barred: false,
       fenced: new Set(),
       read: new Map(),
@@ -106,6 +110,7 @@ class Watch {
     return {
       ...api,
       get: async (resource, place) => {
+        if (isEvent(resource)) return api.get(resource, place);
         if (resource.plural === WARM_POOLS.plural && track.reads.length > 0) this.#endLook(track);
         if (track.reads.length === 0) track.began = this.#store.revision();
         if (resource.plural !== SESSIONS.plural) track.reads.push(resource.plural);
@@ -124,10 +129,12 @@ class Watch {
       },
       create: (resource, namespace, body) => {
         const { name } = (body as KubeObject).metadata;
+        if (isEvent(resource)) return this.#telling(track, api.create(resource, namespace, body));
         this.#send(track, this.#writeOf('create', resource, { name }, {}, track));
         return api.create(resource, namespace, body);
       },
       patch: (resource, place, patch) => {
+        if (isEvent(resource)) return this.#telling(track, api.patch(resource, place, patch));
         const [first] = patch.type === 'json' ? patch.patch : [];
         const tested = first?.op === 'test' && first.path === '/metadata/resourceVersion';
         const guard = tested ? { resourceVersion: String(first.value) } : {};
@@ -140,6 +147,15 @@ class Watch {
         return api.delete(resource, place, options);
       },
     };
+  }
+
+  /** Events change nothing that a pass decides on. They are counted, for at rest there are none, and they have an end. */
+  #telling<T>(track: Track, call: Promise<T>): Promise<T> {
+    this.writes += 1;
+    track.told += 1;
+    if (track.told === TOLD_MAX + 1)
+      this.#report(track, { name: 'S11', message: `one pass wrote more than ${TOLD_MAX} Events` });
+    return call;
   }
 
   #send(track: Track, write: Write): void {
@@ -189,9 +205,12 @@ class Watch {
     guard: Write['guard'],
     track: Track,
   ): Write {
-    const slot = this.truth.slotOf(name)?.slot ?? /^instance-([0-9]+)-/.exec(name)?.[1];
-    const read = track.read.get(`${resource.plural}/${name}`);
     const part = partOf(resource, name, subresource);
+    const slot =
+      part === 'route'
+        ? this.#slotOfRoute(track.pool, name)
+        : (this.truth.slotOf(name)?.slot ?? numberIn(name));
+    const read = track.read.get(`${resource.plural}/${name}`);
     return {
       verb,
       object: `${resource.kind}/${name}`,
@@ -202,7 +221,14 @@ class Watch {
     };
   }
 
+  /** A user's route is part of the instance that the user holds. */
+  #slotOfRoute(pool: string, name: string): string | undefined {
+    const slots = [...this.truth.truth(pool).slots.values()];
+    return slots.find(({ claimants }) => claimants.some((uid) => name === `${uid}-route`))?.slot;
+  }
+
   #judgeCommit(commit: Commit): void {
+    if (isEvent(commit.resource)) return;
     const track = this.#passes.get(commit.request.user);
     const pools = track !== undefined ? [track.pool] : movesInstances(commit) ? this.#concerned(commit) : [];
     const before = pools.map((pool) => this.truth.truth(pool));
@@ -264,15 +290,17 @@ class Watch {
     if (write.verb !== 'delete') remember(track, resource, object);
   }
 
-  #committed({ request, resource, object }: Commit, track: Track): Write {
+  #committed({ request, resource, object, previous }: Commit, track: Track): Write {
     const verb = request.verb === 'create' || request.verb === 'delete' ? request.verb : 'patch';
     const place: Place = {
       name: object.metadata.name,
       ...(request.subresource === 'status' ? { subresource: 'status' } : {}),
     };
     const guard = request.options?.preconditions ?? {};
-    const labelsOnly = request.patchType === 'json' && isLabelling(request.body);
-    return { ...this.#writeOf(verb, resource, place, guard, track), labelsOnly };
+    const write = this.#writeOf(verb, resource, place, guard, track);
+    // A sidecar's Service and Deployment are told from the instance's own by their label alone.
+    const isSidecar = object.metadata.labels?.['theia-cloud.io/sidecar'] !== undefined;
+    return { ...write, ...(isSidecar ? { part: 'config' } : {}), changes: changesOf(object, previous) };
   }
 
   #aboutObject({ type, object, previous }: Commit, track: Track): Pick<Moment, 'stood' | 'claims'> {
@@ -335,15 +363,36 @@ class Watch {
   }
 
   /** The pool as the pass knew it, or as it is now: a definition may have been made anew meanwhile. */
-  #stood({ pool, seen }: Track, object: KubeObject): NonNullable<Moment['stood']> {
+  #stood({ pool, seen, sight }: Track, object: KubeObject): NonNullable<Moment['stood']> {
     const owners = object.metadata.ownerReferences ?? [];
     const lords = ['appdefinitions', 'warmpools'].flatMap((plural) => [
       this.truth.object({ plural }, pool)?.metadata.uid,
       seen.get(plural)?.get(pool)?.metadata.uid,
     ]);
-    const owned = object.kind === 'WarmPool' || owners.some(({ uid }) => lords.includes(uid));
+    const { slot = '' } = this.truth.slotOf(object.metadata.name) ?? {};
+    const users = [this.truth.truth(pool), sight?.truth].flatMap(
+      (truth) => truth?.slots.get(slot)?.claimants ?? [],
+    );
+    const owned =
+      object.kind === 'WarmPool' ||
+      owners.some(({ uid }) => lords.includes(uid) || users.includes(uid)) ||
+      (owners.length === 0 && isLeaked(object));
     return { uid: object.metadata.uid ?? '', owned, claims: this.truth.claimsOn(object) };
   }
+}
+
+/** Nobody's, under a name of the pool's, and labelled as only its makers label. */
+function isLeaked({ metadata }: KubeObject): boolean {
+  const labels = metadata.labels ?? {};
+  return 'theia-cloud.io/appdefinition-generation' in labels || 'theia-cloud.io/sidecar' in labels;
+}
+
+function isEvent({ group, plural }: Resource): boolean {
+  return group === EVENTS.group && plural === EVENTS.plural;
+}
+
+function numberIn(name: string): string | undefined {
+  return /^instance-([0-9]+)-/.exec(name)?.[1];
 }
 
 function unclaimed({ slots }: Truth): number {

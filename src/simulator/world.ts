@@ -29,10 +29,12 @@ export interface WorldOptions {
   /** Theia Cloud with logins (default true). */
   readonly keycloak?: boolean;
   readonly kubelet?: Partial<KubeletOptions>;
+  /** How long the garbage collector takes to look at a change (default 20 ms). */
+  readonly gcLagMs?: number;
   /** The operator's stand-in; `rollsOut: false` leaves changes of a pool to Everwarm. */
   readonly operator?: Pick<
     TheiaOperatorOptions,
-    'rollsOut' | 'deliver' | 'pace' | 'continueOnException' | 'log'
+    'rollsOut' | 'deliver' | 'pace' | 'continueOnException' | 'log' | 'faults'
   >;
   /** What becomes of each change on its way to Everwarm (default: everything arrives). */
   readonly deliver?: Delivery;
@@ -133,10 +135,11 @@ interface Parts {
 
 async function assemble(options: WorldOptions): Promise<Parts> {
   const { seed = 1, mode = 'guard', latencyMs = 2, resyncMs = 60_000, keycloak = true } = options;
-  const { kubelet = {}, hasWarmPools = true, deliver = (change) => [change] } = options;
+  const { kubelet = {}, hasWarmPools = true, deliver = (change) => [change], gcLagMs } = options;
   const clock = createVirtualClock(START_MS);
   const { now } = clock;
-  const cluster = await createCluster({ seed, now, keycloak, kubelet, hasWarmPools });
+  const collector = gcLagMs === undefined ? {} : { gcLagMs: () => gcLagMs };
+  const cluster = await createCluster({ seed, now, keycloak, kubelet, hasWarmPools, ...collector });
   const { store, settings } = cluster;
   const watcher = createWatcher(store, now);
   const operator = createTheiaOperator({
@@ -150,7 +153,9 @@ async function assemble(options: WorldOptions): Promise<Parts> {
   const events: OutcomeEvent[] = [];
   const everwarm = createEverwarm({
     store,
+    apiAs: (user) => directApi(store, { user, now }),
     watcher,
+    namespace: NAMESPACE,
     clock,
     resyncMs,
     latencyMs,

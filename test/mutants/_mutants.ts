@@ -46,6 +46,16 @@ const ZOMBIES: Weather = {
   events: { ship: 4, setImage: 2 },
 };
 
+/** Somebody comes and goes all the time, and an operator serves them. */
+const USERS: Weather = {
+  ...CALM,
+  slots: 2,
+  operatorRuns: true,
+  slowness: 5,
+  steps: { begin: 4, work: 12, time: 6, event: 3, freeze: 0, thaw: 0 },
+  events: { claim: 8, release: 4, retime: 2, foreign: 3, ship: 2, lockOut: 3 },
+};
+
 export const NAMED: readonly Mutant[] = [
   {
     name: 'nameOnly',
@@ -95,9 +105,9 @@ export const NAMED: readonly Mutant[] = [
     lacks: 'a slot that a user holds counts as free',
     edits: [
       {
-        file: PLATFORM,
-        find: 'const claimedBy = claimOf(view);',
-        replace: 'const claimedBy = claimOf(view) && undefined;',
+        file: 'src/platform/theia-cloud/instance.ts',
+        find: 'const claim = claimOf(view);',
+        replace: 'const claim = claimOf(view) && undefined;',
       },
     ],
     caughtAs: ['S1', 'S12'],
@@ -140,8 +150,8 @@ export const NAMED: readonly Mutant[] = [
       },
       {
         file: PLATFORM,
-        find: /\.\.\.clearing\(slot\), (?=\.\.\.deleteDeployment\(parts\.deployment\), \.\.\.configMaps)/,
-        replace: '',
+        find: 'return [patch(anchor, annotate(anchor, marks)), ...deletes];',
+        replace: 'return deletes;',
       },
     ],
     caughtAs: ['S3', 'P7'],
@@ -171,6 +181,58 @@ export const NAMED: readonly Mutant[] = [
     edits: [{ file: POOL, find: /const onlyNoRoom =[^;]*;/, replace: 'const onlyNoRoom = false;' }],
     caughtAs: ['L1'],
     weather: { ...CALM, slots: 4, keepsLimits: true, events: { ship: 2, room: 3, scale: 1 } },
+  },
+  {
+    name: 'careTooEarly',
+    lacks: 'a user is cared for while the operator is still at it',
+    edits: [
+      {
+        file: 'src/platform/theia-cloud/claims.ts',
+        find: "return field(session, 'status', 'operatorStatus') === 'HANDLED' && !isGoing(session);",
+        replace: 'return !isGoing(session);',
+      },
+    ],
+    caughtAs: ['S1', 'S2'],
+    weather: USERS,
+  },
+  {
+    name: 'careForStrangers',
+    lacks: "somebody else's object under a name of a user's instance is taken for the user's",
+    edits: [
+      {
+        file: 'src/platform/theia-cloud/care.ts',
+        find: /return lords\.some[^;]*;/,
+        replace: 'return lords.length > 0;',
+      },
+    ],
+    caughtAs: ['S8'],
+    weather: USERS,
+  },
+  {
+    name: 'wrongGuest',
+    lacks: 'the list of a user is restored, but not to the user',
+    edits: [
+      {
+        file: 'src/platform/theia-cloud/_heal.ts',
+        find: 'admit(part, gift.allowList)',
+        replace: "admit(part, 'nobody@example.org')",
+      },
+    ],
+    caughtAs: ['S1'],
+    weather: { ...USERS, keycloak: true, rollsOut: true },
+  },
+  {
+    name: 'ownsTheAnchorAway',
+    lacks: 'letting go of an instance in use takes the first owner off, whoever that is',
+    edits: [
+      {
+        file: 'src/platform/theia-cloud/_heal.ts',
+        find: /\{ op: 'remove', path: `\/metadata\/ownerReferences\/\$\{at\}` \},/,
+        replace: "{ op: 'remove', path: '/metadata/ownerReferences/0' },",
+      },
+    ],
+    caughtAs: ['P19'],
+    weather: { ...USERS, events: { claim: 8, mode: 4 } },
   },
 ];
 

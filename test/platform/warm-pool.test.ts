@@ -46,6 +46,7 @@ it('what a pass writes, the next one reads back, times to the second', () => {
   const status: PoolStatus = {
     observedGeneration: 4,
     revision: 'v1-1',
+    adopted: true,
     counts: {
       desired: 3,
       ready: 2,
@@ -80,6 +81,12 @@ it('what a pass writes, the next one reads back, times to the second', () => {
 
 it('a status that an older release wrote otherwise is forgotten, not guessed', () => {
   expect(readWarmPool(warmPool({ status: { ledger: 'none' } }), 'guard').memory.ledger).toEqual([]);
+});
+
+it('a person accepts a difference between templates by annotation', () => {
+  const metadata = { name: 'java', annotations: { 'everwarm.dev/accept-template': 'v1-0123456789' } };
+  expect(readWarmPool({ ...warmPool(), metadata }, 'guard').accepted).toBe('v1-0123456789');
+  expect(readWarmPool(warmPool(), 'guard').accepted).toBeUndefined();
 });
 
 it('a person asks for new instances by annotation, for the pool or for one slot', () => {

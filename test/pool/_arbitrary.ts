@@ -98,13 +98,25 @@ function anInstance(slot: Slot): fc.Arbitrary<Instance> {
     ),
     one(1, fc.constantFrom(anchorless(slot), anchorless(slot, STALE), anchorless(slot, { absent: true }))),
     one(2, fc.constant(missing(slot))),
-    one(
-      2,
-      fc
-        .constantFrom(instance(slot, STALE), instance(slot), withdrawn(slot), troubled(slot, 'crash'))
-        .map((it) => ({ ...it, claimedBy: `session-${slot}`, claimable: false })),
-    ),
+    one(2, inUse(slot)),
   );
+}
+
+/** Somebody holds it; whatever it is like, it may lack something, and may not look taken. */
+function inUse(slot: Slot): fc.Arbitrary<Instance> {
+  const email = { object: `ConfigMap/ide-${slot}-emails`, lacks: ['allow-list'] };
+  const proxy = { object: `ConfigMap/ide-${slot}-proxy`, lacks: ['object'], made: true } as const;
+  const needs = fc.constantFrom<Instance['needs']>([], [], [email], [proxy], [email, proxy]);
+  const found = fc.constantFrom(
+    instance(slot, STALE),
+    instance(slot),
+    instance(slot, { held: true }),
+    troubled(slot, 'crash'),
+  );
+  const claimedBy = `session-${slot}`;
+  return fc.tuple(found, needs, rarely(true, false)).map(([it, lacking, claimable]) => {
+    return { ...it, claimedBy, claimable: claimable && !it.held, needs: lacking };
+  });
 }
 
 const rarely = <T>(value: T, usually: T, often = 8): fc.Arbitrary<T> =>

@@ -1,6 +1,6 @@
 import { isServing, maxUnavailable } from '../../src/pool/budget.ts';
 import { isEmpty } from '../../src/pool/plan.ts';
-import type { Action, Instance, Memory, Phase, Plan, Refusal, Trouble } from '../../src/pool/types.ts';
+import type { Action, Instance, Memory, Need, Phase, Plan, Refusal, Trouble } from '../../src/pool/types.ts';
 import { instance, NOW, planOf, pool, refusal, SECOND, type World } from './_world.ts';
 
 /** What runs an instance: a Deployment and its one pod. */
@@ -232,6 +232,12 @@ export class Model {
         delete place.anchor?.withdrawn;
         this.disrupted.delete(slot);
         break;
+      case 'heal':
+        if (place.anchor !== undefined) place.anchor.withdrawn = { building: this.revision, pass };
+        break;
+      case 'unhold':
+        delete place.anchor?.withdrawn;
+        break;
       case 'nudge':
         if (workload?.failure === 'quota' && this.quota !== 'pods') {
           delete workload.failure;
@@ -260,7 +266,9 @@ export class Model {
 
   /** The promises that hold at every single request. */
   private check({ kind }: Action, slot: number, place: Place): void {
-    if (place.claimedBy !== undefined) this.violations.push(`${kind} on the claimed slot ${slot}`);
+    const isCare = kind === 'heal' || kind === 'unhold';
+    if ((place.claimedBy !== undefined) !== isCare)
+      this.violations.push(`${kind} on slot ${slot}, claimed by ${place.claimedBy}`);
     const isFenced =
       place.anchor?.withdrawn !== undefined || (kind === 'remove' && place.anchor === undefined);
     if ((kind === 'empty' || kind === 'remove') && !isFenced)
@@ -306,12 +314,20 @@ export class Model {
       drift: isStale ? ['deployment: image'] : [],
       claimable: base && anchor !== undefined && anchor.withdrawn === undefined && claimedBy === undefined,
       ...(anchor && { anchor: { ...anchor, resourceVersion } }),
-      ...(anchor?.withdrawn && { withdrawn: anchor.withdrawn }),
+      held: claimedBy !== undefined && anchor?.withdrawn !== undefined,
+      needs: this.needsOf(slot, place),
+      ...(anchor?.withdrawn && claimedBy === undefined && { withdrawn: anchor.withdrawn }),
       ...(workload && { workload: { uid: workload.uid, resourceVersion } }),
       ...(claimedBy && { claimedBy }),
       ...(workload?.isUsed && !isGoing && { dirt: 'used pod' }),
       ...(trouble && { trouble: { cause: trouble, message: trouble } }),
     };
+  }
+
+  /** Who holds an instance keeps it to the end: our reference stands on it meanwhile. */
+  private needsOf(slot: number, { anchor, claimedBy }: Place): readonly Need[] {
+    if (claimedBy === undefined || anchor === undefined || anchor.withdrawn !== undefined) return [];
+    return [{ object: `Service/${slot}`, lacks: ['hold'] }];
   }
 
   private phaseOf({ anchor, base, workload }: Place, trouble: Trouble | undefined): Phase {
@@ -358,9 +374,11 @@ export class Model {
   }
 }
 
+const MOVES_ON: readonly string[] = ['heal', 'unhold', 'withdraw', 'return', 'touch'];
+
 /** Nothing moved: the world has the next word. */
 function isDone({ actions, held }: Plan, outcomes: readonly Outcome[]): boolean {
-  const moves = actions.some(({ kind }) => kind === 'withdraw' || kind === 'return' || kind === 'touch');
+  const moves = actions.some(({ kind }) => MOVES_ON.includes(kind));
   return (
     !moves && outcomes.every((one) => one === 'done') && held.every(({ reason }) => reason !== 'announced')
   );

@@ -46,6 +46,8 @@ export function instance(slot: Slot, differs: Partial<Instance> = {}): Instance 
     unstable: false,
     refresh: false,
     relabel: false,
+    held: false,
+    needs: [],
     claimable: differs.claimedBy === undefined && differs.withdrawn === undefined,
     ...differs,
   };
@@ -128,6 +130,8 @@ export interface Circumstances {
   readonly revision?: string | 'unknown';
   readonly sourceCounter?: number;
   readonly problem?: Problem;
+  readonly concern?: Problem;
+  readonly adopted?: boolean;
   readonly mode?: Policy['mode'];
   readonly paused?: boolean;
   readonly maxUnavailable?: number | string;
@@ -173,6 +177,8 @@ export function pool(slots: readonly Instance[], differs: Circumstances = {}): W
       ...(revision === 'unknown' ? {} : { revision }),
       sourceCounter,
       ...(its.problem === undefined ? {} : { problem: its.problem }),
+      ...(its.concern === undefined ? {} : { concern: its.concern }),
+      ...(its.adopted === undefined ? {} : { adopted: its.adopted }),
     },
     observed: {
       instances: slots,
@@ -210,6 +216,8 @@ export function told({ actions }: Pick<Plan, 'actions'>): readonly string[] {
 export function tell(action: Action): string {
   const what = `${action.kind} ${action.kind === 'discard' ? action.name : action.slot}`;
   if (action.kind === 'touch') return `${what}: ${action.pass}`;
+  if (action.kind === 'pin' || action.kind === 'unpin') return `${what} ${action.step}`;
+  if (action.kind === 'heal') return `${what}: ${action.object} lacks ${action.lacks.join(', ')}`;
   return action.kind === 'withdraw' || action.kind === 'empty' ? `${what}: ${action.reason}` : what;
 }
 

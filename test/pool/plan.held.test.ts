@@ -172,9 +172,21 @@ describe('a refused write on one slot', () => {
       expect(condition(plan.status, 'Degraded')).toBe('True Refused');
       expect(
         actionsOf(slots, { ...its, refusals: [], waiting: plan.status.waiting, now: NOW + 10 * SECOND }),
-      ).toEqual(['withdraw 3: stale', 'build 1']);
+      ).toEqual(['build 1', 'withdraw 3: stale']);
     },
   );
+
+  it('does not hold the release back: what was refused is not on its way', () => {
+    const its = { ledger: [entry('3', { anchor: 'anchor-3' })], refusals: [refusal('forbidden', '3')] };
+    const plan = planOf(pool([instance('1'), instance('2', STALE), instance('3', STALE)], its));
+    expect(told(plan)).toEqual(['withdraw 2: stale']);
+    expect(heldBack(plan)).toEqual({ 3: 'refused' });
+    // When its time has come and both are announced, both are given up before one of them goes.
+    const ledger = [...plan.status.ledger].sort((a, b) => Number(a.slot) - Number(b.slot));
+    const slots = [instance('1'), instance('2', STALE), instance('3', STALE)];
+    const later = { ledger, waiting: plan.status.waiting, now: NOW + MINUTE, pass: 'next-pass' };
+    expect(actionsOf(slots, later)).toEqual(['touch 2: this-pass', 'touch 3: this-pass']);
+  });
 
   it('is not asked again by a touch', () => {
     const its = { ledger: [entry('3', { pass: OTHER_PASS })], refusals: [refusal('forbidden', '3')] };

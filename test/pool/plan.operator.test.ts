@@ -273,6 +273,11 @@ describe('leaving: a pool that is only observed from now on', () => {
     { title: 'an instance is withdrawn', slots: [withdrawn('1')], its: {} },
     { title: 'the ledger has an entry', slots: [instance('1')], its: { ledger: [entry('1')] } },
     {
+      title: 'one is held for its user',
+      slots: [instance('1', { claimedBy: 'session-1', held: true })],
+      its: {},
+    },
+    {
       title: 'it was said so before',
       slots: [instance('1')],
       its: { memory: { conditions: [leavingSince('True')] } },
@@ -282,7 +287,7 @@ describe('leaving: a pool that is only observed from now on', () => {
   });
 
   it.each<{ title: string; slots: readonly Instance[]; its: Circumstances }>([
-    { title: 'a user holds what is withdrawn', slots: [withdrawn('1', { claimedBy: 'session-1' })], its: {} },
+    { title: 'a user is at work', slots: [instance('1', { claimedBy: 'session-1' })], its: {} },
     {
       title: 'it was said that it is over',
       slots: [instance('1')],

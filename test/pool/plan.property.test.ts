@@ -110,8 +110,31 @@ function always(title: string, claim: (one: Case) => void): void {
 }
 
 describe('users', () => {
-  always('a claimed instance is in no action', (one) => {
+  always('a claimed instance is in no action but what its user needs', (one) => {
     expect(one.of(...ALL).filter(([, { claimedBy }]) => claimedBy !== undefined)).toEqual([]);
+    expect(one.of('heal', 'unhold').filter(([, { claimedBy }]) => claimedBy === undefined)).toEqual([]);
+  });
+
+  always('whoever lacks something gets it, whatever else is wrong with the pool', (one) => {
+    const { plan, world: it } = one;
+    const operatorsTurn = plan.held.some(({ reason }) => reason === 'settling');
+    const due = one.instances.flatMap(({ slot, claimedBy, needs, claimable }) =>
+      claimedBy === undefined || plan.leaving || (claimable && it.observed.operator.alive)
+        ? []
+        : needs
+            .filter(({ made }) => !(made && operatorsTurn))
+            .filter(({ object }) => !plan.status.waiting.some((w) => w.slot === object))
+            .map(({ object }) => `${slot} ${object}`),
+    );
+    const healed = one.of('heal').map(([action]) => `${action.slot} ${'object' in action && action.object}`);
+    expect(healed).toEqual(expect.arrayContaining(due));
+  });
+
+  always('a pool that is left lets go of every instance in use, and gives it nothing more', (one) => {
+    if (!one.plan.leaving) return;
+    const held = one.instances.filter((i) => i.claimedBy !== undefined && i.held && !isRefused(one, i));
+    expect(one.of('unhold').map(([, { slot }]) => slot)).toEqual(held.map(({ slot }) => slot));
+    expect(one.of('heal')).toEqual([]);
   });
 
   always('an instance that is warm, clean and as wanted is not taken away', (one) => {
@@ -150,6 +173,8 @@ describe('users', () => {
     if (one.world.observed.quiet) return;
     const pick = Math.min(...one.instances.filter((i) => i.claimable).map(({ rank }) => rank));
     expect(one.of('withdraw', 'relabel').filter(([, { rank }]) => rank === pick)).toEqual([]);
+    if (one.world.observed.operator.alive)
+      expect(one.of('heal').filter(([, { claimable }]) => claimable)).toEqual([]);
     expect(one.of('touch')).toEqual([]);
   });
 
@@ -183,7 +208,8 @@ describe('disruption', () => {
     if (serving.length === 0) return;
     const unready = one.wanted.filter((i) => !isServing(i));
     const licensed = new Set(one.plan.status.ledger.map(({ slot }) => slot));
-    const leaving = one.wanted.filter((i) => isServing(i) && licensed.has(i.slot));
+    // What was refused is not on its way.
+    const leaving = one.wanted.filter((i) => isServing(i) && licensed.has(i.slot) && !isRefused(one, i));
     const noRoom =
       unready.length > 0 &&
       unready.every(
@@ -198,7 +224,8 @@ describe('disruption', () => {
     if (begun.length === 0) return;
     const rebuilding = one.plan.status.ledger.filter(({ slot }) => {
       const instance = one.at(slot);
-      return instance?.target === true && instance.foreign === undefined && !isResting(one, instance);
+      if (instance?.target !== true || instance.foreign !== undefined) return false;
+      return !isResting(one, instance) && !isRefused(one, instance);
     });
     expect(rebuilding.length).toBeLessThanOrEqual(maxUnavailable(one.world.policy, one.wanted.length));
   });
@@ -268,7 +295,7 @@ describe('growth', () => {
 describe('a plan', () => {
   always('names slots that are there, and each of them once, but for a touch', (one) => {
     const slots = one.plan.actions.flatMap((a) =>
-      a.kind === 'discard' || a.kind === 'touch' ? [] : [a.slot],
+      a.kind === 'discard' || a.kind === 'touch' || a.kind === 'heal' ? [] : [a.slot],
     );
     expect(slots.filter((slot) => one.at(slot) === undefined)).toEqual([]);
     expect(new Set(slots).size).toBe(slots.length);
@@ -370,6 +397,8 @@ it('the worlds that these properties look at are full of what they are about', (
     'announced',
   ];
   const uncommon = [
+    'heal',
+    'unhold',
     'remove',
     'nudge',
     'relabel',
@@ -384,6 +413,16 @@ it('the worlds that these properties look at are full of what they are about', (
   expect(common.filter((name) => (seen.get(name) ?? 0) < 60)).toEqual([]);
   expect(uncommon.filter((name) => (seen.get(name) ?? 0) < 20)).toEqual([]);
 });
+
+/** A write on it was refused, and is not tried again yet. */
+function isRefused({ plan, world: one }: Case, { slot }: Instance): boolean {
+  return plan.status.waiting.some(
+    (w) =>
+      w.slot === slot &&
+      (w.cause === 'forbidden' || w.cause === 'invalid') &&
+      (dueAt(w) ?? Number.POSITIVE_INFINITY) > one.now,
+  );
+}
 
 /** In back-off: it failed for a cause that replacing does not cure, or not yet. */
 function isResting({ world: one }: Case, i: Instance): boolean {

@@ -241,7 +241,7 @@ describe('scaling down', () => {
 
   it('costs the others no disruption: they are wanted by nobody', () => {
     const slots = [...instances(2, STALE), surplus('3')];
-    expect(actionsOf(slots)).toEqual(['withdraw 3: surplus', 'withdraw 2: stale']);
+    expect(actionsOf(slots)).toEqual(['withdraw 2: stale', 'withdraw 3: surplus']);
   });
 
   it('removes what this pass withdrew, and only that', () => {

@@ -138,7 +138,7 @@ describe('a release', () => {
     const at = (since: number) => planOf(pool(slots, { ledger: [entry('10', { since })] }));
     const early = at(NOW - 9_999);
     expect([told(early), heldBack(early)[8], early.nextCheckAt]).toEqual([['build 10'], 'batch', NOW + 1]);
-    expect(told(at(NOW - 10_000))).toEqual(['withdraw 8: stale', 'build 10']);
+    expect(told(at(NOW - 10_000))).toEqual(['build 10', 'withdraw 8: stale']);
   });
 
   it('goes on with the same wave when only a part of it was withdrawn', () => {
@@ -156,7 +156,7 @@ describe('a release', () => {
     const its = { ledger: [entry('10', { since: NOW })] };
     expect(actionsOf([...instances(9, STALE), resting], its)).toEqual(['withdraw 9: stale']);
     const fresh = [...instances(9), emptied('10'), surplus('11')];
-    expect(actionsOf(fresh, its)).toEqual(['withdraw 11: surplus', 'build 10']);
+    expect(actionsOf(fresh, its)).toEqual(['build 10', 'withdraw 11: surplus']);
   });
 
   it('does not take what was only announced for a wave', () => {
@@ -211,8 +211,9 @@ describe('a pool at rest', () => {
   });
 });
 
-it('acts in the order that leaves a withheld slot wherever it ends: nothing is built before something was taken away', () => {
+it('acts by harm to users: who has an instance, then who finds none, then who would find an old one', () => {
   const slots = [
+    claimed('10', { needs: [{ object: 'ConfigMap/ide-10-emails', lacks: ['allow-list'] }] }),
     instance('1'),
     troubled('2', 'quota'),
     missing('3'),
@@ -232,13 +233,14 @@ it('acts in the order that leaves a withheld slot wherever it ends: nothing is b
   };
   expect(actionsOf(slots, its)).toEqual([
     'discard ide-9-emails',
-    'touch 8: other-pass',
-    'withdraw 7: surplus',
-    'remove 6',
-    'empty 5: stale',
+    'heal 10: ConfigMap/ide-10-emails lacks allow-list',
     'return 4',
     'build 3',
     'nudge 2',
+    'touch 8: other-pass',
+    'empty 5: stale',
     'relabel 9',
+    'remove 6',
+    'withdraw 7: surplus',
   ]);
 });

@@ -51,7 +51,9 @@ describe('an instance that crashes', () => {
     );
     expect(told(second)).toEqual(['empty 2: broken']);
     expect(second.status.waiting).toEqual([waiting('2', 'crash', { tries: 1 })]);
-    expect(second.nextCheckAt).toBe(NOW + 2 * MINUTE);
+    // The replacement itself is followed up before.
+    expect(second.status.nextCheckAt).toBe(NOW + 2 * MINUTE);
+    expect(second.nextCheckAt).toBe(NOW + 10 * SECOND);
   });
 
   it('keeps its tries while the next one is starting', () => {

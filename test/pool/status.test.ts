@@ -242,7 +242,7 @@ describe('Progressing', () => {
     {
       title: 'nothing is being built in a pool with a problem',
       slots: [missing('1')],
-      its: { problem: { reason: 'Unsupported', message: 'spec.sidecars is not supported yet' } },
+      its: { problem: { reason: 'Unsupported', message: 'nothing is handed out' } },
       words: ['False', 'AtRest', 'nothing is being built'],
     },
     {
@@ -270,6 +270,18 @@ describe('Degraded', () => {
       title: 'the problem of the pool before anything else',
       slots: [foreign, blocked, missing('3')],
       its: { problem, refusals: [refusal('quota')] },
+      words: ['True', 'InvalidSpec', 'spec.image is empty'],
+    },
+    {
+      title: 'what is missing around the pool before what is wrong in it',
+      slots: [foreign, blocked],
+      its: { concern: { reason: 'RouteMissing', message: 'there is no route' } },
+      words: ['True', 'RouteMissing', 'there is no route'],
+    },
+    {
+      title: 'a problem before what is missing around the pool',
+      slots: [instance('1')],
+      its: { problem, concern: { reason: 'RouteMissing', message: 'there is no route' } },
       words: ['True', 'InvalidSpec', 'spec.image is empty'],
     },
     {
@@ -316,6 +328,20 @@ describe('Degraded', () => {
       words: ['True', 'Blocked', 'imagePull: slots 1, 3; crash: slots 2'],
     },
     {
+      title: 'a volume that is waited for, with its cure',
+      slots: [
+        troubled('1', 'storage', {
+          trouble: { cause: 'storage', message: 'claim c1 is Pending: look at its events' },
+        }),
+        troubled('2', 'quota'),
+      ],
+      words: [
+        'True',
+        'Blocked',
+        'storage: slots 1 (claim c1 is Pending: look at its events); quota: slots 2',
+      ],
+    },
+    {
       title: 'nothing while the operator has the first word',
       slots: [missing('1')],
       its: { operator: { startedAt: NOW } },
@@ -329,6 +355,25 @@ describe('Degraded', () => {
     },
   ])('names $title', ({ slots, its, words }) => {
     expect(said(slots, 'Degraded', its)).toEqual(words);
+  });
+});
+
+describe('adopted', () => {
+  it.each([
+    { title: 'is not said before anything was compared', its: {}, adopted: undefined },
+    { title: 'is said once it was found', its: { adopted: true }, adopted: true },
+    { title: 'stays when it can no longer be found', its: { memory: { adopted: true } }, adopted: true },
+  ])('$title', ({ its, adopted }) => {
+    expect(statusOf([instance('1')], its).adopted).toBe(adopted);
+  });
+
+  it('is written when nothing else is to be', () => {
+    const before = pool([instance('1')]);
+    const rested = recorded(before, planOf(before).status);
+    expect(planOf(rested).changed).toBe(false);
+    const found = { ...rested, desired: { ...rested.desired, adopted: true } };
+    expect(planOf(found).changed).toBe(true);
+    expect(planOf(recorded(found, planOf(found).status)).changed).toBe(false);
   });
 });
 
@@ -362,7 +407,7 @@ describe('Leaving', () => {
   });
 
   it('is over when the pool is guarded again', () => {
-    expect(said([instance('1')], 'Leaving', { ...its, mode: 'guard' })[0]).toBe('False');
+    expect(said([instance('1')], 'Leaving', { ...its, mode: 'guard' })[0]).toBeUndefined();
   });
 });
 

@@ -67,7 +67,7 @@ export async function open({
 /** How a story ends: at rest, every pool as it was defined, no rule broken on the way, and a second look writes nothing. */
 export async function end(world: World): Promise<void> {
   await world.settle();
-  for (const pool of poolsOf(world)) expect(flawsOf(world, pool), pool).toEqual([]);
+  for (const pool of poolsOf(world)) expect(flawsIn(world, pool), pool).toEqual([]);
   await expectRest(world);
 }
 
@@ -79,7 +79,7 @@ export async function expectRest(world: World): Promise<void> {
 }
 
 /** What is not yet as it should be among the slots that nobody holds, in words. */
-function flawsOf(world: World, pool: string): readonly string[] {
+export function flawsIn(world: World, pool: string): readonly string[] {
   return world
     .slots(pool)
     .filter(({ claimedBy }) => claimedBy === undefined)
@@ -164,11 +164,11 @@ const MATTERS: ReadonlySet<string> = new Set([
   'appdefinitions',
 ]);
 
-/** Names of the objects on which Everwarm wrote since the call, each with the verb. */
+/** Names of the objects on which Everwarm wrote since the call, each with the verb; what it tells people is left out. */
 export function listenToWrites(world: World): readonly string[] {
   const writes: string[] = [];
   world.cluster.store.onCommit(({ type, object, request }) => {
-    if (!request.user.startsWith('everwarm/')) return;
+    if (!request.user.startsWith('everwarm/') || object.kind === 'Event') return;
     writes.push(
       `${VERBS[type]} ${object.kind}/${object.metadata.name}${request.subresource === 'status' ? ' status' : ''}`,
     );
@@ -183,6 +183,16 @@ export function versionsOf(world: World, slots: readonly number[], pool = POOL):
     PARTS.map((part) => {
       const { uid, resourceVersion } = world.part(pool, slot, part)?.metadata ?? {};
       return `${slot} ${part} ${uid} ${resourceVersion}`;
+    }),
+  );
+}
+
+/** What of some slots their users work with: uid, spec and data of every object, whatever its labels and owners are. */
+export function substanceOf(world: World, slots: readonly number[], pool = POOL): readonly unknown[] {
+  return slots.flatMap((slot) =>
+    PARTS.map((part) => {
+      const object = world.part(pool, slot, part);
+      return { slot, part, uid: object?.metadata.uid, spec: object?.['spec'], data: object?.['data'] };
     }),
   );
 }

@@ -131,25 +131,6 @@ describe('a definition that cannot be served', () => {
     expect(imagesOf(world)).toEqual([NEW, NEW]);
   });
 
-  it('an option that is not supported yet: no write on instances, and its name in the status', async () => {
-    const { world } = await open({ instances: 2 });
-    const before = instancesOf(world);
-    const writes = listenToWrites(world);
-    world.changePool('java', {
-      image: NEW,
-      sidecars: [
-        { name: 'lsp', image: 'lsp:1', port: 3001, portEnvName: 'LSP_PORT', hostEnvName: 'LSP_HOST' },
-      ],
-    });
-    world.deletePart('java', 1, 'deployment');
-    await world.run(120_000);
-    expect(condition(world, 'Degraded')).toBe('True Unsupported');
-    expect(message(world, 'Degraded')).toContain('sidecars');
-    expect(onInstances(writes)).toEqual([]);
-    expect(instancesOf(world)[1]).toBe(before[1]);
-    await expectRest(world);
-  });
-
   it('a WarmPool that does not parse: the pool rests and names the field', async () => {
     const { world } = await open({ instances: 2 });
     world.setPolicy('java', { maxUnavailable: 'most of them' });
@@ -166,7 +147,18 @@ describe('a definition that cannot be served', () => {
 });
 
 describe('what the operator is told', () => {
-  it('in arguments that do not parse stops all writes on instances until it is put right', async () => {
+  it.each([
+    {
+      title: 'in arguments that do not parse',
+      told: (args: readonly string[]) => [...args, 'two', 'words'],
+      reason: 'SettingsUnknown',
+    },
+    {
+      title: 'to hand out nothing warm',
+      told: (args: readonly string[]) => args.filter((arg) => !arg.startsWith('--eagerStart')),
+      reason: 'Unsupported',
+    },
+  ])('$title stops all writes on instances until it is put right', async ({ told, reason }) => {
     const { world } = await open({ instances: 2 });
     const before = instancesOf(world);
     const operator = world.cluster.admin.find(DEPLOYMENTS, OPERATOR_DEPLOYMENT_NAME);
@@ -177,11 +169,11 @@ describe('what the operator is told', () => {
       });
     const writes = listenToWrites(world);
     const args = template.spec.containers[0]?.args ?? [];
-    withArgs([...args, 'two', 'words']);
+    withArgs(told(args));
     world.changePool('java', { image: NEW });
     world.deletePart('java', 1, 'deployment');
     await world.run(120_000);
-    expect(condition(world, 'Degraded')).toBe('True SettingsUnknown');
+    expect(condition(world, 'Degraded')).toBe(`True ${reason}`);
     expect(onInstances(writes)).toEqual([]);
     expect(instancesOf(world)[1]).toBe(before[1]);
     await expectRest(world);

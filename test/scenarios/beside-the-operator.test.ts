@@ -164,11 +164,13 @@ describe('a user', () => {
     world.release(users[0] ?? '');
     await end(world);
     expect(instancesOf(world)).toEqual(before);
-    expect(writes.filter((write) => !write.endsWith(' status'))).toEqual([]);
+    // One write: the slot was held while it was claimed, and is handed back when it is clean and its pod fresh.
+    const anchor = world.part('java', 1, 'externalService')?.metadata.name;
+    expect(writes.filter((write) => !write.endsWith(' status'))).toEqual([`change Service/${anchor}`]);
   });
 
   it.each([5, 20, 250])(
-    'whose stale instance is made anew by the operator (%i ms a request): nobody gets in its way',
+    'whose stale instance was kept for them leaves it to Everwarm (%i ms a request of the operator): nobody gets in the way',
     async (paceMs) => {
       const said: string[] = [];
       const { world, users } = await open({
@@ -182,7 +184,8 @@ describe('a user', () => {
       const lookout = watch(world);
       world.release(users[0] ?? '');
       await end(world);
-      expect(said).toEqual([]);
+      // It may meet the garbage collector at a Service of the release, which both clean; nothing else.
+      expect(said.filter((line) => !line.startsWith('releasing '))).toEqual([]);
       expect(lookout.replaced()).toEqual([1]);
       expect(imagesOf(world)).toEqual([NEW, NEW, NEW]);
     },

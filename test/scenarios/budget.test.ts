@@ -10,7 +10,7 @@ import {
   open,
   slotsWhere,
   statusOf,
-  versionsOf,
+  substanceOf,
   watch,
 } from './_story.ts';
 
@@ -60,13 +60,13 @@ describe('eight of ten are claimed', () => {
   it('the two others are replaced one at a time, and the eight only when their users have left', async () => {
     const { world, users } = await open({ instances: 10, claimed: 8 });
     const held = slotsWhere(world, ({ user }) => user !== undefined);
-    const versions = versionsOf(world, held);
+    const versions = substanceOf(world, held);
     const lookout = watch(world);
     world.changePool('java', { image: NEW });
     await world.settle();
     expect(lookout.fewest()).toBe(1);
     expect(lookout.replaced()).toEqual([10, 9]);
-    expect(versionsOf(world, held)).toEqual(versions);
+    expect(substanceOf(world, held)).toEqual(versions);
     expect(statusOf(world).counts).toMatchObject({ ready: 2, current: 2, claimed: 8, claimedStale: 8 });
 
     for (const user of users) world.release(user);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeApi } from '../../src/kube/api.ts';
 import type { World } from '../../src/simulator/world.ts';
-import { end, NEW, open, PARTS, portrait, slotsWhere, versionsOf, watch } from './_story.ts';
+import { end, NEW, open, PARTS, portrait, slotsWhere, substanceOf, watch } from './_story.ts';
 
 type Moment = 'before' | 'after';
 
@@ -111,10 +111,10 @@ describe.each(['before', 'after'] as const)('Everwarm dies %s a write takes effe
       const { world } = await tell('release', { nth, when, andThen });
       const [slot = 0] = slotsWhere(world, (view) => view.user === user);
       expect(slot, `write ${nth}`).toBeGreaterThan(0);
-      const held = versionsOf(world, [slot]);
+      const held = substanceOf(world, [slot]);
       world.startEverwarm();
       await world.settle();
-      expect(versionsOf(world, [slot]), `write ${nth}`).toEqual(held);
+      expect(substanceOf(world, [slot]), `write ${nth}`).toEqual(held);
       world.release(user);
       await end(world);
       expect(portrait(world), `write ${nth}`).toEqual(quiet.portrait);

@@ -15,7 +15,7 @@ import {
   serves,
   slotsWhere,
   statusOf,
-  versionsOf,
+  substanceOf,
   watch,
 } from './_story.ts';
 
@@ -99,10 +99,10 @@ describe('3: a stale instance', () => {
 describe('4: on scale-down', () => {
   it('everything of a claimed instance is kept, its ConfigMaps too, until its user leaves', async () => {
     const { world, users } = await open({ instances: 4, claimed: 3, operatorStays: false });
-    const held = versionsOf(world, [1, 2, 3]);
+    const held = substanceOf(world, [1, 2, 3]);
     world.changePool('java', { minInstances: 1 });
     await world.settle();
-    expect(versionsOf(world, [1, 2, 3])).toEqual(held);
+    expect(substanceOf(world, [1, 2, 3])).toEqual(held);
     for (const part of PARTS) {
       expect(world.part('java', 3, part), part).toBeDefined();
       expect(world.part('java', 4, part), part).toBeUndefined();
@@ -185,11 +185,11 @@ describe('6: scaling', () => {
   ])('%s alone replaces nothing', async (_, change) => {
     const { world } = await open({ instances: 10, claimed: 1 });
     const before = instancesOf(world);
-    const held = versionsOf(world, [1]);
+    const held = substanceOf(world, [1]);
     world.changePool('java', change);
     await end(world);
     expect(instancesOf(world)).toEqual(before.slice(0, world.slots('java').length));
-    expect(versionsOf(world, [1])).toEqual(held);
+    expect(substanceOf(world, [1])).toEqual(held);
   });
 
   it('and a release in one change replaces each instance once', async () => {

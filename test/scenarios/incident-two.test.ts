@@ -12,7 +12,7 @@ import {
   portrait,
   slotsWhere,
   statusOf,
-  versionsOf,
+  substanceOf,
   watch,
 } from './_story.ts';
 
@@ -35,7 +35,7 @@ async function tell(deliver: Delivery) {
   const { world, users } = await open({ instances: 10, claimed: 2, deliver });
   const claimed = slotsWhere(world, ({ user }) => user !== undefined);
   const free = slotsWhere(world, ({ user }) => user === undefined);
-  const versionsBefore = versionsOf(world, claimed);
+  const versionsBefore = substanceOf(world, claimed);
   const instancesBefore = instancesOf(world);
   const lookout = watch(world);
   const writes = listenToWrites(world);
@@ -47,7 +47,7 @@ async function tell(deliver: Delivery) {
   const kept = {
     slots: world.slots('java'),
     instances: instancesOf(world),
-    versions: versionsOf(world, claimed),
+    versions: substanceOf(world, claimed),
     writes: [...writes],
     replaced: [...lookout.replaced()],
     counts: statusOf(world).counts,
@@ -81,13 +81,14 @@ describe.each(Object.keys(DELIVERIES))('a release while the operator is down, he
     expect(fewest).toBe(6);
   });
 
-  it('does not write on the two that users hold', async () => {
+  it('takes nothing from the two that users hold, and changes nothing that they work with', async () => {
     const { claimed, instancesBefore, versionsBefore, kept } = await storyOf(delivery);
     expect(kept.versions).toEqual(versionsBefore);
     for (const slot of claimed) {
       expect(kept.slots[slot - 1]?.image).toBe(OLD);
       expect(kept.instances[slot - 1]).toBe(instancesBefore[slot - 1]);
-      expect(kept.writes.filter((write) => write.includes(`/instance-${slot}-`))).toEqual([]);
+      const writes = kept.writes.filter((write) => write.includes(`/instance-${slot}-`));
+      expect(writes.filter((write) => !write.startsWith('change '))).toEqual([]);
     }
   });
 

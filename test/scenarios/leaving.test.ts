@@ -159,7 +159,11 @@ describe('observe', () => {
     const { store, settings, random } = world.cluster;
     const deps = {
       api: directApi(store, { user: 'reader', now: world.clock.now }),
-      platform: createTheiaCloud({ mode: 'observe', settings }),
+      platform: createTheiaCloud({
+        mode: 'observe',
+        settings,
+        oAuth2ProxyImage: settings.oAuth2ProxyImage,
+      }),
       random,
       report: () => undefined,
     };

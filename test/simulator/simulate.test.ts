@@ -69,6 +69,8 @@ describe('the simulation', () => {
         violations: 0,
         seed: 1,
         scenario: 'release-1',
+        title: expect.any(String),
+        did: expect.any(Object),
       },
     ]);
     await expect(linesOf({ scenario: 'nonsense' })).rejects.toThrow(

@@ -1,38 +1,44 @@
+import { bandwidthAnnotations, wondershaper } from './_bandwidth.ts';
+import { environment, trustBundle } from './_environment.ts';
+import { amounts } from './_objects.ts';
+import { extraDataBridgePort, extraMonitorPort } from './_ports.ts';
+import { claimedVolume, hasVolume, mountPath } from './_volume.ts';
 import type { AppDefinition } from './crds.ts';
 import { APP_LABEL, GENERATION_LABEL } from './labels.ts';
-import { instanceNames, instancePath, podSelector } from './names.ts';
+import { instanceNames, podSelector } from './names.ts';
 import type { Settings } from './settings.ts';
 
 const PROXY_PORT = 5000;
 const DEFAULT_UID = 1000;
-/** What the operator leaves in the environment where it has nothing to fill in. */
-const MONITOR_PORT_LEFT_OPEN = 'placeholder-monitor-env-port';
-const ACTIVITY_TRACKER_LEFT_OPEN = 'placeholder-enable-activity-tracker';
-/** Without caches the trust bundle is a ConfigMap that does not exist, mounted where nobody looks. */
-const UNUSED_TRUST_BUNDLE = 'trust-bundle-unused';
-
-interface Env {
-  readonly name: string;
-  readonly value: string;
-}
+const USER_DATA = 'user-data';
 
 /** The spec of a warm instance's Deployment. */
 export function deploymentSpec(appDefinition: AppDefinition, settings: Settings, slot: number): unknown {
   const { metadata, spec } = appDefinition;
   const labels = { [APP_LABEL]: podSelector(appDefinition, slot) };
-  const ide = ideContainer(appDefinition, environment(appDefinition, settings, slot));
+  const ide = ideContainer(appDefinition, settings, slot);
+  const annotations = bandwidthAnnotations(appDefinition, settings);
+  const initContainers = wondershaper(appDefinition, settings);
   return {
     replicas: 1,
     selector: { matchLabels: labels },
     template: {
-      metadata: { labels: { ...labels, [GENERATION_LABEL]: String(metadata.generation) } },
+      metadata: {
+        labels: { ...labels, [GENERATION_LABEL]: String(metadata.generation) },
+        ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
+      },
       spec: {
         automountServiceAccountToken: false,
         enableServiceLinks: false,
         securityContext: { fsGroup: userId(spec.uid) },
         ...(spec.pullSecret ? { imagePullSecrets: [{ name: spec.pullSecret }] } : {}),
+        ...(initContainers.length === 0 ? {} : { initContainers }),
         containers: settings.keycloak ? [proxyContainer(settings), ide] : [ide],
-        volumes: [...(settings.keycloak ? proxyVolumes(appDefinition, slot) : []), trustBundle()],
+        volumes: [
+          ...(settings.keycloak ? proxyVolumes(appDefinition, slot) : []),
+          { name: 'trust-bundle', configMap: { name: trustBundle(settings).configMap, optional: true } },
+          ...(hasVolume(appDefinition) ? [claimedVolume(appDefinition, USER_DATA, slot)] : []),
+        ],
       },
     },
   };
@@ -69,69 +75,35 @@ function proxyVolumes(appDefinition: AppDefinition, slot: number): readonly unkn
   ];
 }
 
-function ideContainer({ spec }: AppDefinition, env: readonly Env[]): unknown {
+function ideContainer(appDefinition: AppDefinition, settings: Settings, slot: number): unknown {
+  const { spec } = appDefinition;
   const uid = userId(spec.uid);
+  const trust = { name: 'trust-bundle', mountPath: trustBundle(settings).mountPath, readOnly: true };
+  const data = { name: USER_DATA, mountPath: mountPath(appDefinition) };
   return {
     name: spec.name,
     image: spec.image,
     imagePullPolicy: spec.imagePullPolicy ?? 'Always',
-    ports: [{ name: 'application', containerPort: spec.port, protocol: 'TCP' }],
+    ports: idePorts(spec, settings),
     resources: {
       limits: amounts(spec.limitsCpu, spec.limitsMemory),
       requests: amounts(spec.requestsCpu, spec.requestsMemory),
     },
     securityContext: { runAsUser: uid, runAsGroup: uid },
-    env,
-    volumeMounts: [{ name: 'trust-bundle', mountPath: `/tmp/${UNUSED_TRUST_BUNDLE}`, readOnly: true }],
+    env: environment(appDefinition, settings, slot),
+    volumeMounts: hasVolume(appDefinition) ? [trust, data] : [trust],
   };
 }
 
-function trustBundle(): unknown {
-  return { name: 'trust-bundle', configMap: { name: UNUSED_TRUST_BUNDLE, optional: true } };
-}
-
-function environment(appDefinition: AppDefinition, settings: Settings, slot: number): readonly Env[] {
-  const { keycloak, serviceAuthToken } = settings;
-  const url = `https://${settings.instancesHost}${instancePath(appDefinition, slot, settings)}/`;
-  const tracker = settings.enableMonitor
-    ? String(settings.enableActivityTracker)
-    : ACTIVITY_TRACKER_LEFT_OPEN;
-  return variables({
-    THEIACLOUD_SERVICE_AUTH_TOKEN: serviceAuthToken,
-    THEIACLOUD_APP_ID: serviceAuthToken,
-    THEIACLOUD_SERVICE_URL: settings.serviceUrl,
-    // The pod is made before its Session: these stay empty for as long as it lives.
-    THEIACLOUD_SESSION_UID: '',
-    THEIACLOUD_SESSION_NAME: '',
-    THEIACLOUD_SESSION_USER: '',
-    THEIACLOUD_SESSION_URL: url,
-    THEIACLOUD_SESSION_SECRET: '',
-    THEIACLOUD_MONITOR_ENABLE_ACTIVITY_TRACKER: tracker,
-    THEIACLOUD_MONITOR_PORT: MONITOR_PORT_LEFT_OPEN,
-    THEIACLOUD_KEYCLOAK_URL: keycloak ? settings.keycloakUrl : '',
-    THEIACLOUD_KEYCLOAK_REALM: keycloak ? settings.keycloakRealm : '',
-    THEIACLOUD_KEYCLOAK_CLIENT_ID: keycloak ? settings.keycloakClientId : '',
-    BUILD_CACHE_ENABLED: 'false',
-    BUILD_CACHE_URL: '',
-    BUILD_CACHE_PUSH: 'false',
-    DEPENDENCY_CACHE_ENABLED: 'false',
-    DEPENDENCY_CACHE_URL: '',
-    DATA_BRIDGE_PORT: '',
-    DATA_BRIDGE_ENABLED: '0',
-    SCORPIO_THEIA_ENV_STRATEGY: '',
-    ...(keycloak ? { THEIA: '1' } : {}),
-    NODE_EXTRA_CA_CERTS: '',
-    GRADLE_OPTS: '',
-  });
-}
-
-function variables(values: Readonly<Record<string, string>>): readonly Env[] {
-  return Object.entries(values).map(([name, value]) => ({ name, value }));
-}
-
-/** An empty amount is left out, not set to nothing. */
-function amounts(cpu: string | undefined, memory: string | undefined): unknown {
-  return { ...(cpu ? { cpu } : {}), ...(memory ? { memory } : {}) };
+function idePorts(spec: AppDefinition['spec'], settings: Settings): readonly unknown[] {
+  const ports = {
+    application: spec.port,
+    monitor: settings.enableMonitor ? extraMonitorPort(spec) : undefined,
+    'data-bridge': extraDataBridgePort(spec),
+  };
+  return Object.entries(ports)
+    .filter(([, port]) => port !== undefined)
+    .map(([name, containerPort]) => ({ name, containerPort, protocol: 'TCP' }));
 }
 
 function userId(uid: number): number {

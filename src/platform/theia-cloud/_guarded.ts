@@ -1,14 +1,21 @@
 import type { JsonPatchOperation, KubeObject, Resource } from '../../kube/api.ts';
-import type { Request } from '../platform.ts';
-import { isGoing } from './instance.ts';
-import { CONFIG_MAPS, DEPLOYMENTS, SERVICES } from './resources.ts';
+import type { Disposable, Request } from '../platform.ts';
+import { type NamingSource, volumeClaimName } from './names.ts';
+import { CONFIG_MAPS, DEPLOYMENTS, PERSISTENT_VOLUME_CLAIMS, SERVICES } from './resources.ts';
+import { isGoing } from './slot-view.ts';
+
+/** What may be deleted of an instance, but for its volume. */
+const DISPOSABLE: ReadonlyMap<string, Disposable> = new Map<string, Disposable>([
+  ['Service', SERVICES],
+  ['ConfigMap', CONFIG_MAPS],
+  ['Deployment', DEPLOYMENTS],
+]);
 
 /** Every kind that an instance is made of. */
-const RESOURCES: Readonly<Record<string, Resource>> = {
-  Service: SERVICES,
-  ConfigMap: CONFIG_MAPS,
-  Deployment: DEPLOYMENTS,
-};
+const RESOURCES: ReadonlyMap<string, Resource> = new Map<string, Resource>([
+  ...DISPOSABLE,
+  ['PersistentVolumeClaim', PERSISTENT_VOLUME_CLAIMS],
+]);
 
 /** Exactly the external Service that was seen: a claim writes on it, and the delete fails. */
 export function deleteAnchor(service: KubeObject): Request {
@@ -24,52 +31,33 @@ export function deleteAnchor(service: KubeObject): Request {
   };
 }
 
-/** Exactly the internal Service that was seen; nothing if it is gone or going. */
-export function deleteService(service: KubeObject | undefined): readonly Request[] {
-  if (service === undefined || isGoing(service)) return [];
-  const { namespace = '', name, uid = '' } = service.metadata;
-  return [{ verb: 'delete', resource: SERVICES, namespace, name, uid, propagation: 'Background' }];
+/**
+ * Exactly the part that was seen, and if it was written since, not even that: a claim writes on the Deployment, and a pass that
+ * took the slot over on all that it may keep. A Deployment is gone only after its pods. Nothing if it is gone or going.
+ */
+export function deletePart(part: KubeObject): readonly Request[] {
+  const resource = DISPOSABLE.get(part.kind);
+  if (resource === undefined || isGoing(part)) return [];
+  const { namespace = '', name, uid = '', resourceVersion = '' } = part.metadata;
+  const propagation = part.kind === 'Deployment' ? 'Foreground' : 'Background';
+  return [{ verb: 'delete', resource, namespace, name, uid, resourceVersion, propagation }];
 }
 
-/** With its resourceVersion, for a claim writes on the Deployment; in the foreground, so that it is gone only after its pods. */
-export function deleteDeployment(deployment: KubeObject | undefined): readonly Request[] {
-  if (deployment === undefined || isGoing(deployment)) return [];
-  const { namespace = '', name, uid = '', resourceVersion = '' } = deployment.metadata;
+/** The volume of the pool's own instance, and no other: nothing if it is not what its name and its owner say. */
+export function deleteVolumeClaim(claim: KubeObject, source: NamingSource, slot: number): readonly Request[] {
+  const { namespace = '', uid = '', resourceVersion = '', ownerReferences = [] } = claim.metadata;
+  const name = volumeClaimName(source, slot);
+  const ownedBy = source.metadata.uid;
+  const isOwn = claim.metadata.name === name && ownerReferences.some((owner) => owner.uid === ownedBy);
+  if (!isOwn || !isVolumeName(name) || isGoing(claim)) return [];
+  const resource = PERSISTENT_VOLUME_CLAIMS;
   return [
-    {
-      verb: 'delete',
-      resource: DEPLOYMENTS,
-      namespace,
-      name,
-      uid,
-      resourceVersion,
-      propagation: 'Foreground',
-    },
+    { verb: 'delete', resource, namespace, name, uid, resourceVersion, propagation: 'Background', ownedBy },
   ];
 }
 
-/** With its resourceVersion too: a pass that took the slot over writes on the ConfigMaps that it keeps. */
-export function deleteConfigMap(configMap: KubeObject | undefined): readonly Request[] {
-  if (configMap === undefined || isGoing(configMap)) return [];
-  const { namespace = '', name, uid = '', resourceVersion = '' } = configMap.metadata;
-  return [
-    {
-      verb: 'delete',
-      resource: CONFIG_MAPS,
-      namespace,
-      name,
-      uid,
-      resourceVersion,
-      propagation: 'Background',
-    },
-  ];
-}
-
-/** A left-over whose owner is gone: only the very object that was seen. */
-export function discard(object: KubeObject): readonly Request[] {
-  const resource = resourceOf(object);
-  const { namespace = '', name, uid = '', resourceVersion = '' } = object.metadata;
-  return [{ verb: 'delete', resource, namespace, name, uid, resourceVersion, propagation: 'Background' }];
+function isVolumeName(name: string): name is `instance-${string}-pvc` {
+  return name.startsWith('instance-') && name.endsWith('-pvc');
 }
 
 /** A patch that is refused if anybody wrote since the object was read. */
@@ -119,7 +107,7 @@ export function escaped(key: string): string {
 
 /** The kind of an instance's part, as its URL names it. */
 export function resourceOf({ kind }: KubeObject): Resource {
-  const resource = RESOURCES[kind];
+  const resource = RESOURCES.get(kind);
   if (resource === undefined) throw new Error(`no instance has a ${kind}`);
   return resource;
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { quantityOf } from '../../pool/quantity.ts';
+import { wrongIn } from '../wrong.ts';
 import type { Parsed } from './parsed.ts';
 import { invalid, parsed } from './parsed.ts';
 
@@ -23,7 +24,20 @@ const MetadataSchema = z.looseObject({
   annotations: z.record(z.string(), z.string()).optional(),
 });
 
-const SidecarSchema = z.looseObject({ name: z.string(), mountWorkspace: z.boolean().optional() });
+const PortSchema = z.int().min(1).max(65535);
+
+const SidecarSchema = z.looseObject({
+  name: NameSchema,
+  image: z.string().min(1, { error: 'is empty' }),
+  port: PortSchema,
+  languages: z.array(z.string()).optional(),
+  cpuLimit: QuantitySchema.optional(),
+  memoryLimit: QuantitySchema.optional(),
+  cpuRequest: QuantitySchema.optional(),
+  memoryRequest: QuantitySchema.optional(),
+  mountWorkspace: z.boolean().optional(),
+});
+export type Sidecar = z.infer<typeof SidecarSchema>;
 
 const AppDefinitionSpecSchema = z.looseObject({
   name: NameSchema,
@@ -31,7 +45,7 @@ const AppDefinitionSpecSchema = z.looseObject({
   imagePullPolicy: z.enum(['Always', 'IfNotPresent', 'Never']).optional(),
   pullSecret: z.string().optional(),
   uid: z.int(),
-  port: z.int().min(1).max(65535),
+  port: PortSchema,
   ingressname: z.string(),
   minInstances: z.int().min(0),
   maxInstances: z.int().optional(),
@@ -41,7 +55,8 @@ const AppDefinitionSpecSchema = z.looseObject({
   limitsMemory: QuantitySchema.optional(),
   downlinkLimit: z.int().optional(),
   uplinkLimit: z.int().optional(),
-  monitor: z.looseObject({ port: z.int().optional() }).optional(),
+  mountPath: z.string().optional(),
+  monitor: z.looseObject({ port: z.int().max(65535).optional() }).optional(),
   options: z.record(z.string(), z.union([z.string(), z.number()])).optional(),
   sidecars: z.array(SidecarSchema).optional(),
 });
@@ -61,6 +76,10 @@ const AppDefinitionSchema = z
   .refine(({ metadata, spec }) => metadata.name === spec.name, {
     path: ['spec', 'name'],
     error: 'is not equal to metadata.name',
+  })
+  .refine(({ spec }) => hasUniqueNames(spec.sidecars ?? []), {
+    path: ['spec', 'sidecars'],
+    error: 'has two of one name',
   })
   .refine(({ spec }) => spec.maxInstances === undefined || spec.minInstances <= spec.maxInstances, {
     path: ['spec', 'minInstances'],
@@ -101,12 +120,16 @@ export function parseSession(object: unknown): Parsed<Session> {
   return firstProblem(SessionSchema, object);
 }
 
+function hasUniqueNames(sidecars: readonly Sidecar[]): boolean {
+  return new Set(sidecars.map(({ name }) => name)).size === sidecars.length;
+}
+
 function firstProblem<T>(schema: z.ZodType<T>, object: unknown): Parsed<T> {
   const result = schema.safeParse(object);
   if (result.success) return parsed(result.data);
   const [issue] = result.error.issues;
   const path = issue?.path ?? [];
-  const reason = valueAt(object, path) === undefined ? 'is missing' : (issue?.message ?? 'is wrong');
+  const reason = valueAt(object, path) === undefined ? 'is missing' : wrongIn(issue);
   return invalid(path.map(String).join('.'), reason);
 }
 

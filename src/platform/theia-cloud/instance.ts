@@ -1,51 +1,36 @@
 import type { KubeObject } from '../../kube/api.ts';
-import { differences } from '../../pool/compare.ts';
-import type { Anchor, Identity, Instance, Phase, Revision } from '../../pool/types.ts';
-import { BUILDING_ANNOTATION, PASS_ANNOTATION, REVISION_LABEL, type ReadWarmPool } from '../warm-pool.ts';
-import type { AppDefinition } from './crds.ts';
-import {
-  CLAIM_LABELS,
-  GENERATION_LABEL,
-  generationOf,
-  INSTANCE_ID_ANNOTATION,
-  REFRESH_ANNOTATION,
-} from './labels.ts';
-import { ALLOW_LIST_KEY, compared, type RenderedSlot } from './render.ts';
+import type { Anchor, Identity, Instance, Need, Phase } from '../../pool/types.ts';
+import { BUILDING_ANNOTATION, EMPTIED_ANNOTATION, PASS_ANNOTATION, REVISION_LABEL } from '../warm-pool.ts';
+import { pinnedIn } from './_pins.ts';
+import { caresOf } from './care.ts';
+import { type Claim, claimLabelsOn, claimOf, field } from './claims.ts';
+import { driftByPart, olderParts } from './drift.ts';
+import { REFRESH_ANNOTATION } from './labels.ts';
+import { entriesOf, objectsOf, type PartName } from './parts.ts';
+import { ALLOW_LIST_KEY } from './render.ts';
 import { SESSIONS } from './resources.ts';
-import type { PartName, SlotParts } from './slots.ts';
-import { isAvailable, troubleOf } from './trouble.ts';
+import { isGoing, type SlotView } from './slot-view.ts';
+import { isAvailable, troubleIn } from './trouble.ts';
+import { usedParts, usedUids } from './used.ts';
 
 /** A terminating pod on a lost node never goes; past twice its grace period it no longer counts. */
 const GRACE_MS = 30_000;
-
-/** Everything that one slot is judged on. */
-export interface SlotView {
-  readonly slot: number;
-  readonly source: AppDefinition;
-  readonly parts: SlotParts;
-  readonly pods: readonly KubeObject[];
-  /** What stands there should look like this; `undefined` when it cannot be computed. */
-  readonly rendered: RenderedSlot | undefined;
-  readonly revision: Revision | undefined;
-  readonly warmPool: ReadWarmPool | undefined;
-  readonly sessions: ReadonlyMap<string, KubeObject>;
-  readonly now: number;
-}
 
 /** Translates one slot of Theia Cloud into the planner's words. */
 export function instanceOf(view: SlotView): Instance {
   const { slot, source, parts } = view;
   const { externalService, deployment } = parts;
-  const standing = Object.values(parts).filter((part): part is KubeObject => part !== undefined);
-  const claimedBy = claimOf(view);
+  const standing = objectsOf(parts);
+  const claim = claimOf(view);
+  const claimedBy = claim?.session.metadata.name;
   const anchor = anchorOf(externalService);
-  const withdrawn = withdrawalOf(view);
-  const foreign = claimedBy === undefined ? foreignIn(view) : undefined;
+  const fence = fenceOf(view);
+  const foreign = foreignIn(view);
   const drift = driftOf(view);
   const dirt = claimedBy === undefined ? dirtIn(view) : undefined;
-  const trouble =
-    deployment === undefined || isGoing(deployment) ? undefined : troubleOf(deployment, view.pods);
+  const trouble = troubleIn(view);
   const phase = phaseOf(view);
+  const pinned = pinnedIn(view);
   return {
     slot: String(slot),
     rank: slot,
@@ -60,9 +45,13 @@ export function instanceOf(view: SlotView): Instance {
     unstable: isUnstable(view, drift),
     ...(dirt === undefined ? {} : { dirt }),
     refresh: isAskedFor(view),
-    relabel: standing.some((part) => isOlder(part, source)),
+    relabel: olderParts(view).length > 0,
     ...(claimedBy === undefined ? {} : { claimedBy }),
-    ...(withdrawn === undefined ? {} : { withdrawn }),
+    ...(claim?.trouble === undefined ? {} : { claimTrouble: claim.trouble }),
+    held: claim !== undefined && fence !== undefined,
+    needs: claim?.settled === true ? needsOf(view, claim) : [],
+    ...(fence === undefined || claim !== undefined ? {} : { withdrawn: fence }),
+    ...(pinned === undefined ? {} : { pinned }),
     claimable: [externalService, parts.internalService].every(
       (s) => s?.metadata.ownerReferences?.length === 1,
     ),
@@ -71,85 +60,40 @@ export function instanceOf(view: SlotView): Instance {
   };
 }
 
-export function isGoing(object: KubeObject): boolean {
-  return object.metadata.deletionTimestamp !== undefined;
-}
-
 /** The parts a slot must have, the anchor aside. */
 function required({ rendered, parts }: SlotView): readonly PartName[] {
-  const names: PartName[] = ['internalService', 'deployment'];
-  const keycloak =
-    rendered === undefined ? parts.proxyConfigMap !== undefined : rendered.proxyConfigMap !== undefined;
-  return keycloak ? [...names, 'proxyConfigMap', 'emailConfigMap'] : names;
-}
-
-/** Session labels that a claim left on a Service. */
-export function claimLabelsOn(service: KubeObject | undefined): readonly string[] {
-  return CLAIM_LABELS.filter((label) => service?.metadata.labels?.[label] !== undefined);
-}
-
-/** The generation label is there and parses, but is not the AppDefinition's: renewing it needs no replacement. */
-export function isOlder(part: KubeObject, source: AppDefinition): boolean {
-  return !isGoing(part) && generationOf(part) !== source.metadata.generation;
-}
-
-/** The parts that are not what would be rendered now, with the paths. Services are renewed, never a reason to replace. */
-export function driftByPart(view: SlotView): ReadonlyMap<PartName, readonly string[]> {
-  const judged = ['deployment', 'proxyConfigMap', 'emailConfigMap'] as const;
-  const drift = new Map<PartName, readonly string[]>();
-  for (const name of judged) {
-    const live = view.parts[name];
-    const rendered = view.rendered?.[name];
-    if (live === undefined || isGoing(live) || view.revision === undefined) continue;
-    const paths = rendered === undefined ? [`${name} is not wanted`] : driftIn(view, rendered, live);
-    if (paths.length > 0) drift.set(name, paths);
+  if (rendered !== undefined) {
+    return entriesOf(rendered).flatMap(([name]) => (name === 'externalService' ? [] : [name]));
   }
-  return drift;
+  const names: PartName[] = ['internalService', 'deployment'];
+  return parts.proxyConfigMap === undefined ? names : [...names, 'proxyConfigMap', 'emailConfigMap'];
 }
 
 function driftOf(view: SlotView): readonly string[] {
-  return [...driftByPart(view)].flatMap(([name, paths]) => paths.map((path) => `${name}: ${path}`));
+  const drift = [...driftByPart(view)].flatMap(([name, paths]) => paths.map((path) => `${name}: ${path}`));
+  return isBeingCleared(view)
+    ? [...drift, ...usedParts(view.parts).map(([name]) => `${name}: is to go`)]
+    : drift;
 }
 
-function driftIn(view: SlotView, rendered: KubeObject, live: KubeObject): readonly string[] {
-  const { generation } = view.source.metadata;
-  const label = generationOf(live);
-  const path = `metadata.labels[${GENERATION_LABEL}]`;
-  if (label === undefined) return [path];
-  if (view.warmPool?.staleness === 'generation') return label === generation ? [] : [path];
-  const vouched = label === generation || live.metadata.labels?.[REVISION_LABEL] === view.revision;
-  return differences(compared(rendered), live, { vouched });
+/** A pass of ours has begun to take its parts away. */
+function isBeingCleared(view: SlotView): boolean {
+  const { annotations = {} } = view.parts.externalService?.metadata ?? {};
+  return fenceOf(view) !== undefined && annotations[EMPTIED_ANNOTATION] !== undefined;
 }
 
 /** Never edited since we made it for this revision, and yet not what we rendered: something rewrites what we send. */
 function isUnstable({ parts, revision, warmPool }: SlotView, drift: readonly string[]): boolean {
-  const { metadata } = parts.deployment ?? {};
-  return (
-    warmPool?.staleness !== 'generation' &&
-    drift.some((path) => path.startsWith('deployment: spec.')) &&
-    metadata?.generation === 1 &&
-    metadata.labels?.[REVISION_LABEL] === revision
-  );
-}
-
-/** A live Session as owner, or one that names this slot and has not failed. */
-function claimOf({ slot, source, parts, sessions }: SlotView): string | undefined {
-  const owners = [parts.externalService, parts.internalService, parts.deployment].flatMap(
-    (part) => part?.metadata.ownerReferences ?? [],
-  );
-  const owner = owners.map(({ uid }) => sessions.get(uid)).find((session) => session !== undefined);
-  if (owner !== undefined) return owner.metadata.name;
-  for (const session of sessions.values()) {
-    const names = session.metadata.annotations?.[INSTANCE_ID_ANNOTATION] === String(slot);
-    if (names && field(session, 'spec', 'appDefinition') === source.metadata.name && !hasFailed(session)) {
-      return session.metadata.name;
-    }
-  }
-  return undefined;
-}
-
-function hasFailed(session: KubeObject): boolean {
-  return field(session, 'status', 'operatorStatus') === 'ERROR';
+  return entriesOf(parts).some(([name, { kind, metadata }]) => {
+    // A volume claim cannot be edited, but for its size.
+    const isAsMade = kind === 'Deployment' ? metadata.generation === 1 : name === 'volumeClaim';
+    return (
+      warmPool?.staleness !== 'generation' &&
+      isAsMade &&
+      metadata.labels?.[REVISION_LABEL] === revision &&
+      drift.some((path) => path.startsWith(`${name}: spec.`))
+    );
+  });
 }
 
 function anchorOf(service: KubeObject | undefined): Anchor | undefined {
@@ -158,7 +102,8 @@ function anchorOf(service: KubeObject | undefined): Anchor | undefined {
   return { ...identityOf(service), ...(pass === undefined ? {} : { pass }) };
 }
 
-function withdrawalOf({ parts, warmPool }: SlotView): Instance['withdrawn'] {
+/** Our reference on the anchor, and what is noted beside it. */
+function fenceOf({ parts, warmPool }: SlotView): Instance['withdrawn'] {
   const { externalService } = parts;
   if (externalService === undefined || isGoing(externalService) || warmPool === undefined) return undefined;
   const ours = externalService.metadata.ownerReferences?.some(({ uid }) => uid === warmPool.ref.uid);
@@ -169,7 +114,8 @@ function withdrawalOf({ parts, warmPool }: SlotView): Instance['withdrawn'] {
 
 /** Ours are the objects that the AppDefinition or our WarmPool owns (P13); what a Session alone owns goes with it. */
 function foreignIn({ source, parts, warmPool }: SlotView): string | undefined {
-  for (const part of Object.values(parts) as readonly KubeObject[]) {
+  for (const part of objectsOf(parts)) {
+    if (isGoing(part)) continue;
     const owners = part.metadata.ownerReferences ?? [];
     const known = owners.some(
       ({ kind, uid }) => uid === source.metadata.uid || uid === warmPool?.ref.uid || kind === SESSIONS.kind,
@@ -180,13 +126,20 @@ function foreignIn({ source, parts, warmPool }: SlotView): string | undefined {
 }
 
 /** What the last user left. Labels tell only while a pod may still stand that served that user. */
-function dirtIn({ parts, pods }: SlotView): string | undefined {
+function dirtIn(view: SlotView): string | undefined {
+  const { parts, pods, sidecarPods } = view;
   const { emailConfigMap, deployment } = parts;
   if (emailConfigMap !== undefined && !isGoing(emailConfigMap) && allowList(emailConfigMap) !== '')
     return 'allow-list';
+  const recorded = usedUids(parts.externalService);
+  const [part] = isBeingCleared(view) ? [] : usedParts(parts);
+  if (part !== undefined) return `used ${part[1].kind}`;
   if (deployment === undefined || isGoing(deployment)) return undefined;
-  const used = pods.some(
-    (pod) => !isGoing(pod) && pod.metadata.annotations?.[REFRESH_ANNOTATION] !== undefined,
+  const used = [...pods, ...sidecarPods].some(
+    (pod) =>
+      !isGoing(pod) &&
+      (pod.metadata.annotations?.[REFRESH_ANNOTATION] !== undefined ||
+        recorded.includes(pod.metadata.uid ?? '')),
   );
   if (used) return 'used pod';
   const labels = [parts.externalService, parts.internalService].flatMap(claimLabelsOn);
@@ -198,16 +151,17 @@ function allowList(configMap: KubeObject): unknown {
 }
 
 function phaseOf(view: SlotView): Phase {
-  const { parts, pods, now } = view;
-  const standing = Object.values(parts) as readonly KubeObject[];
+  const { parts, pods, sidecarPods, now } = view;
+  const standing = objectsOf(parts);
   if (standing.length === 0) return 'missing';
   if (standing.some(isGoing)) return 'deleting';
   if (required(view).some((name) => parts[name] === undefined)) return 'pending';
-  if (parts.deployment === undefined || !isAvailable(parts.deployment)) return 'pending';
-  const lingering = pods.some(
+  const deployments = standing.filter(({ kind }) => kind === 'Deployment');
+  if (parts.deployment === undefined || !deployments.every(isAvailable)) return 'pending';
+  const lingering = [...pods, ...sidecarPods].some(
     (pod) => isGoing(pod) && now < Date.parse(pod.metadata.deletionTimestamp ?? '') + GRACE_MS,
   );
-  return withdrawalOf(view) !== undefined && lingering ? 'pending' : 'ready';
+  return fenceOf(view) !== undefined && lingering ? 'pending' : 'ready';
 }
 
 /** Asked for by annotation, and not made anew since. */
@@ -219,11 +173,14 @@ function isAskedFor({ slot, parts, warmPool }: SlotView): boolean {
   return Number.isFinite(made) && times.some((time) => made < time);
 }
 
-function identityOf({ metadata }: KubeObject): Identity {
-  return { uid: metadata.uid ?? '', resourceVersion: metadata.resourceVersion ?? '' };
+function needsOf(view: SlotView, claim: Claim): readonly Need[] {
+  return caresOf(view, claim).map(({ object, lacks, made }) => ({
+    object,
+    lacks,
+    ...(made === undefined ? {} : { made }),
+  }));
 }
 
-function field(object: KubeObject, parent: string, name: string): unknown {
-  const value = object[parent];
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+function identityOf({ metadata }: KubeObject): Identity {
+  return { uid: metadata.uid ?? '', resourceVersion: metadata.resourceVersion ?? '' };
 }

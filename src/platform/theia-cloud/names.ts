@@ -77,11 +77,24 @@ export function instanceNames(source: NamingSource, slot: number): InstanceNames
   };
 }
 
+/** The name of the instance's own volume claim, if it has one. */
+export function volumeClaimName(source: NamingSource, slot: number): string {
+  const parts = { prefix: `instance-${slot}`, app: source.spec.name, uid: source.metadata.uid };
+  return suffixedName(parts, 'pvc');
+}
+
+/** The name that a sidecar's Service and Deployment share: its own name is cut, so two may come to one. */
+export function sidecarName(source: NamingSource, slot: number, sidecar: string): string {
+  const parts = { prefix: `instance-${slot}`, app: source.spec.name, uid: source.metadata.uid };
+  return plainName(parts, sidecar);
+}
+
 /** The slot that `name` belongs to, if it is exactly the name that `source` gives to one of that slot's objects. */
 export function slotOf(name: string, source: NamingSource): number | undefined {
   const slot = Number(/^instance-([1-9][0-9]*)-/.exec(name)?.[1]);
   if (!Number.isSafeInteger(slot)) return undefined;
-  return Object.values(instanceNames(source, slot)).includes(name) ? slot : undefined;
+  const names = [...Object.values(instanceNames(source, slot)), volumeClaimName(source, slot)];
+  return names.includes(name) ? slot : undefined;
 }
 
 /** The value of the `app` label that joins a slot's Services to its pods. */

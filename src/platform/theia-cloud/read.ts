@@ -6,8 +6,10 @@ import {
   APP_DEFINITION_VERSIONS,
   CONFIG_MAPS,
   DEPLOYMENTS,
+  HTTP_ROUTES,
   LEASES,
   OPERATOR_LEASE_NAME,
+  PERSISTENT_VOLUME_CLAIMS,
   PODS,
   RESOURCE_QUOTAS,
   SERVICES,
@@ -23,8 +25,11 @@ export interface Snapshot {
   readonly services: readonly KubeObject[];
   readonly deployments: readonly KubeObject[];
   readonly configMaps: readonly KubeObject[];
+  readonly volumeClaims: readonly KubeObject[];
   readonly pods: readonly KubeObject[];
   readonly quotas: readonly KubeObject[];
+  /** By name; absent where they may not be read, or are not served. */
+  readonly routes?: ReadonlyMap<string, KubeObject>;
   readonly lease: KubeObject | undefined;
   /** The API server's clock when the Lease was read: a look may take long after it. */
   readonly leaseReadAt: number;
@@ -56,6 +61,7 @@ const NOTHING = {
   services: [],
   deployments: [],
   configMaps: [],
+  volumeClaims: [],
   pods: [],
   quotas: [],
   lease: undefined,
@@ -72,9 +78,11 @@ async function readParts(
   const services = await reader.list(SERVICES, { namespace });
   const deployments = await reader.list(DEPLOYMENTS, { namespace });
   const configMaps = await reader.list(CONFIG_MAPS, { namespace });
+  const volumeClaims = await reader.list(PERSISTENT_VOLUME_CLAIMS, { namespace });
   const pods = await reader.list(PODS, { namespace });
   const waitsForQuota = hints.quota || warmPools.some(mentionsQuota);
   const quotas = waitsForQuota ? await reader.list(RESOURCE_QUOTAS, { namespace }) : [];
+  const routes = await readRoutes(reader, namespace);
   const lease = await reader.get(LEASES, { namespace, name: OPERATOR_LEASE_NAME });
   const leaseReadAt = reader.now;
   const sessions = await readSessions(reader, namespace, [...services, ...deployments]);
@@ -83,12 +91,23 @@ async function readParts(
     services,
     deployments,
     configMaps,
+    volumeClaims,
     pods,
     quotas,
+    ...(routes === undefined ? {} : { routes }),
     lease,
     leaseReadAt,
     sessions,
   };
+}
+
+/** Without them no route is missed: a right that is not given, or a kind that is not served, stops nothing else. */
+async function readRoutes(
+  reader: Reader,
+  namespace: string,
+): Promise<ReadonlyMap<string, KubeObject> | undefined> {
+  const listed = await reader.listIfAllowed(HTTP_ROUTES, { namespace });
+  return listed && new Map(listed.map((route) => [route.metadata.name, route]));
 }
 
 async function readWarmPools(reader: Reader, { namespace, name }: Scope): Promise<readonly KubeObject[]> {

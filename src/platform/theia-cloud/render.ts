@@ -1,20 +1,23 @@
 import type { KubeObject } from '../../kube/api.ts';
 import { revisionOf } from '../../pool/revision.ts';
 import { deploymentSpec } from './_deployment.ts';
+import { labelled } from './_objects.ts';
+import { extraDataBridgePort, extraMonitorPort } from './_ports.ts';
+import { sidecarParts } from './_sidecars.ts';
+import { hasVolume, volumeClaim } from './_volume.ts';
 import type { AppDefinition } from './crds.ts';
 import { APP_LABEL, GENERATION_LABEL, SERVICE_TYPE_LABEL, TEMPLATE_PURPOSE_LABEL } from './labels.ts';
 import { instanceNames, instancePath, podSelector } from './names.ts';
+import { entriesOf, isService, type SlotParts } from './parts.ts';
 import { PROXY_TEMPLATE_NAME } from './resources.ts';
 import type { Settings } from './settings.ts';
 
-/** The objects of one slot as the platform's operator would make them now. ConfigMaps only with Keycloak. */
-export interface RenderedSlot {
+/** The objects of one slot as the platform's operator would make them now. */
+export type RenderedSlot = SlotParts & {
   readonly externalService: KubeObject;
   readonly internalService: KubeObject;
   readonly deployment: KubeObject;
-  readonly proxyConfigMap?: KubeObject;
-  readonly emailConfigMap?: KubeObject;
-}
+};
 
 /** The `data` of the shared ConfigMap that proxy ConfigMaps are copied from. */
 export type ProxyTemplate = Readonly<Record<string, string>>;
@@ -34,7 +37,7 @@ export function proxyProblem(settings: Settings, template: ProxyTemplate | undef
 }
 
 /**
- * Renders one slot, pure. What `unsupported` names is not rendered, and `proxyProblem` must be asked first.
+ * Renders one slot, pure. `unsupported` and `proxyProblem` must be asked first. ConfigMaps only with Keycloak.
  * Labels of our own are the caller's to add.
  */
 export function renderSlot(
@@ -49,14 +52,12 @@ export function renderSlot(
   const app = podSelector(appDefinition, slot);
 
   const always = {
-    externalService: service(appDefinition, names.externalService, { [APP_LABEL]: app }, [
-      {
-        name: 'http',
-        protocol: 'TCP',
-        port: appDefinition.spec.port,
-        targetPort: settings.keycloak ? 'web' : appDefinition.spec.port,
-      },
-    ]),
+    externalService: service(
+      appDefinition,
+      names.externalService,
+      { [APP_LABEL]: app },
+      externalPorts(appDefinition, settings),
+    ),
     internalService: service(
       appDefinition,
       names.internalService,
@@ -64,9 +65,11 @@ export function renderSlot(
       [{ name: 'http-internal', protocol: 'TCP', port: INTERNAL_PORT, targetPort: appDefinition.spec.port }],
     ),
     deployment: {
-      ...object(appDefinition, 'apps/v1', 'Deployment', names.deployment, {}),
+      ...labelled(appDefinition, { apiVersion: 'apps/v1', kind: 'Deployment' }, names.deployment, {}),
       spec: deploymentSpec(appDefinition, settings, slot),
     },
+    ...sidecarParts(appDefinition, slot),
+    ...(hasVolume(appDefinition) ? { volumeClaim: volumeClaim(appDefinition, settings, slot) } : {}),
   };
   if (template === undefined || !settings.keycloak) return always;
   return {
@@ -103,9 +106,10 @@ export function poolRevision(
   template?: ProxyTemplate,
 ): string {
   // Slot 0 never exists: it stands for all of them. Services are renewed in place, so they are left out.
-  const { deployment, proxyConfigMap, emailConfigMap } = renderSlot(appDefinition, settings, 0, template);
-  const judged = [deployment, proxyConfigMap, emailConfigMap].filter((one) => one !== undefined);
-  return revisionOf(judged.map(compared));
+  const judged = entriesOf(renderSlot(appDefinition, settings, 0, template)).filter(
+    ([name]) => !isService(name),
+  );
+  return revisionOf(judged.map(([, part]) => compared(part)));
 }
 
 function proxyData(
@@ -129,9 +133,23 @@ function service(
 ): KubeObject {
   const selector = { [APP_LABEL]: labels[APP_LABEL] };
   return {
-    ...object(appDefinition, 'v1', 'Service', name, labels),
+    ...labelled(appDefinition, { apiVersion: 'v1', kind: 'Service' }, name, labels),
     spec: { type: 'ClusterIP', selector, ports },
   };
+}
+
+function externalPorts({ spec }: AppDefinition, settings: Settings): readonly unknown[] {
+  const monitor = extraMonitorPort(spec);
+  const bridge = extraDataBridgePort(spec);
+  return [
+    { name: 'http', protocol: 'TCP', port: spec.port, targetPort: settings.keycloak ? 'web' : spec.port },
+    ...(monitor === undefined ? [] : [samePort('monitor-express', monitor)]),
+    ...(bridge === undefined ? [] : [samePort('data-bridge', bridge)]),
+  ];
+}
+
+function samePort(name: string, port: number): unknown {
+  return { name, protocol: 'TCP', port, targetPort: port };
 }
 
 function configMap(
@@ -140,26 +158,8 @@ function configMap(
   purpose: 'proxy' | 'emails',
   data: ProxyTemplate,
 ): KubeObject {
-  return { ...object(appDefinition, 'v1', 'ConfigMap', name, { [TEMPLATE_PURPOSE_LABEL]: purpose }), data };
-}
-
-function object(
-  { apiVersion, kind, metadata }: AppDefinition,
-  ownApiVersion: string,
-  ownKind: string,
-  name: string,
-  labels: Readonly<Record<string, string>>,
-): KubeObject {
-  return {
-    apiVersion: ownApiVersion,
-    kind: ownKind,
-    metadata: {
-      name,
-      namespace: metadata.namespace,
-      labels: { ...labels, [GENERATION_LABEL]: String(metadata.generation) },
-      ownerReferences: [{ apiVersion, kind, name: metadata.name, uid: metadata.uid }],
-    },
-  };
+  const labels = { [TEMPLATE_PURPOSE_LABEL]: purpose };
+  return { ...labelled(appDefinition, { apiVersion: 'v1', kind: 'ConfigMap' }, name, labels), data };
 }
 
 function withoutGeneration(labels: unknown): unknown {

@@ -1,6 +1,6 @@
 import { unreachable } from '../../errors.ts';
 import type { JsonPatchOperation, KubeObject, OwnerReference } from '../../kube/api.ts';
-import type { Action, Revision } from '../../pool/types.ts';
+import type { Action, ReplaceReason, Revision } from '../../pool/types.ts';
 import type { Request } from '../platform.ts';
 import {
   BUILDING_ANNOTATION,
@@ -10,23 +10,27 @@ import {
   PASS_LABEL,
   REVISION_LABEL,
   type ReadWarmPool,
+  USED_ANNOTATION,
   warmPoolReference,
 } from '../warm-pool.ts';
 import {
   annotate,
   deleteAnchor,
-  deleteConfigMap,
-  deleteDeployment,
-  deleteService,
+  deletePart,
+  deleteVolumeClaim,
   escaped,
   label,
   patch,
   resourceOf,
 } from './_guarded.ts';
-import { claimLabelsOn, driftByPart, isGoing, isOlder, type SlotView } from './instance.ts';
+import { claimLabelsOn } from './claims.ts';
+import { driftByPart, isOlder, olderParts } from './drift.ts';
 import { GENERATION_LABEL } from './labels.ts';
+import { entriesOf, isService, isUnlabelled, objectsOf, type PartName } from './parts.ts';
 import type { RenderedSlot } from './render.ts';
-import type { PartName } from './slots.ts';
+import { isGoing, type SlotView } from './slot-view.ts';
+import { isAvailable } from './trouble.ts';
+import { usedParts, usedUids } from './used.ts';
 
 /** A slot that can be worked on: what it should be is known, and so is the WarmPool that withdraws its anchor. */
 export interface WorkableSlot extends SlotView {
@@ -35,9 +39,9 @@ export interface WorkableSlot extends SlotView {
   readonly warmPool: ReadWarmPool;
 }
 
-type SlotAction = Exclude<Action, { readonly kind: 'discard' }>;
+type Entry = readonly [PartName, KubeObject];
 
-const CONFIG_MAP_PARTS = ['proxyConfigMap', 'emailConfigMap'] as const;
+type SlotAction = Exclude<Action, { readonly kind: 'discard' | 'heal' | 'unhold' | 'pin' | 'unpin' }>;
 
 /** The guarded requests of one action, in the order that leaves a withheld slot wherever they end, never a half one. */
 export function requestsOf(slot: WorkableSlot, action: SlotAction, pass: string): readonly Request[] {
@@ -47,7 +51,7 @@ export function requestsOf(slot: WorkableSlot, action: SlotAction, pass: string)
     case 'withdraw':
       return withdraw(slot, action.building, pass);
     case 'empty':
-      return empty(slot);
+      return empty(slot, action.reason);
     case 'build':
       return build(slot, pass);
     case 'return':
@@ -84,53 +88,70 @@ function withdraw(slot: WorkableSlot, building: Revision, pass: string): readonl
   if (!owners.some(({ uid }) => uid === owner.uid)) {
     return [patch(anchor, [{ op: 'add', path: '/metadata/ownerReferences/-', value: owner }, ...marks])];
   }
-  const kept = [parts.deployment, ...CONFIG_MAP_PARTS.map((name) => parts[name])];
-  const takeovers = kept
-    .filter((part) => part !== undefined && !isGoing(part))
-    .map((part) => patch(part as KubeObject, label(part as KubeObject, { [PASS_LABEL]: pass })));
+  const takeovers = entriesOf(parts)
+    .filter(([name, part]) => !isService(name) && !isGoing(part))
+    .map(([, part]) => patch(part, label(part, { [PASS_LABEL]: pass })));
   return [patch(anchor, marks), ...takeovers];
 }
 
-/** Whatever is wrong with a part, its pods must start anew: the Deployment always goes, ConfigMaps only if they are stale. */
-function empty(slot: WorkableSlot): readonly Request[] {
+/**
+ * Whatever is wrong with a part, its pods must start anew: all Deployments go, the other parts only if they are stale. The
+ * volume goes with what its last user left on it, or if it is not the one that is wanted (P12).
+ */
+function empty(slot: WorkableSlot, reason: ReplaceReason): readonly Request[] {
   const { parts } = slot;
   const drift = driftByPart(slot);
-  const used = (name: (typeof CONFIG_MAP_PARTS)[number]) =>
-    name === 'emailConfigMap' &&
-    Object.values((parts[name]?.['data'] ?? {}) as object).some((value) => value !== '');
-  const configMaps = CONFIG_MAP_PARTS.filter((name) => drift.has(name) || used(name)).map(
-    (name) => parts[name],
+  const used = new Set(usedParts(parts).map(([name]) => name));
+  const listed = Object.values((parts.emailConfigMap?.['data'] ?? {}) as object).some(
+    (value) => value !== '',
   );
-  return [...clearing(slot), ...deleteDeployment(parts.deployment), ...configMaps.flatMap(deleteConfigMap)];
+  const goes = ([name, { kind }]: Entry) =>
+    kind === 'Deployment' ||
+    drift.has(name) ||
+    used.has(name) ||
+    (name === 'emailConfigMap' && listed) ||
+    (name === 'volumeClaim' && reason === 'dirty');
+  return clear(
+    slot,
+    entriesOf(parts).filter((entry) => !isService(entry[0]) && goes(entry)),
+  );
 }
 
 /**
- * Nothing goes but after a write on the anchor. It fails when the slot was taken over and handed back since the look, for the
- * anchor is read before the parts; and it makes the return of another pass fail that saw the slot before it was cleared.
+ * The IDE's Deployment first: a claim writes on it, and then its delete fails before the user loses anything else. Nothing goes
+ * but after a write on the anchor. It fails when the slot was taken over and handed back since the look, for the anchor is read
+ * before the parts; and it makes the return of another pass fail that saw the slot before it was cleared. It also names what
+ * tells nothing of its use: a pass that ends half way leaves no IDE that could tell that the volume was used.
  */
-function clearing({ parts }: WorkableSlot): readonly Request[] {
+function clear({ parts, source, slot }: WorkableSlot, going: readonly Entry[]): readonly Request[] {
   const anchor = parts.externalService;
-  if (anchor === undefined) return [];
-  // Another value each time: a patch that changes nothing moves no resourceVersion.
-  return [patch(anchor, annotate(anchor, { [EMPTIED_ANNOTATION]: anchor.metadata.resourceVersion ?? '' }))];
+  const first = going.filter(([name]) => name === 'deployment');
+  const others = going.filter(([name]) => name !== 'deployment');
+  const deletes = [...first, ...others].flatMap(([name, part]) =>
+    name === 'volumeClaim' ? deleteVolumeClaim(part, source, slot) : deletePart(part),
+  );
+  if (anchor === undefined) return deletes;
+  const silent = going.filter(([name]) => isUnlabelled(name)).map(([, { metadata }]) => metadata.uid ?? '');
+  const used = [...new Set([...usedUids(anchor), ...silent])];
+  const marks = {
+    // Another value each time: a patch that changes nothing moves no resourceVersion.
+    [EMPTIED_ANNOTATION]: anchor.metadata.resourceVersion ?? '',
+    ...(used.length === 0 ? {} : { [USED_ANNOTATION]: used.join(' ') }),
+  };
+  return [patch(anchor, annotate(anchor, marks)), ...deletes];
 }
 
 /** The internal Service first, for it keeps the operator from making the external one; that one last, and withheld. */
 function build(slot: WorkableSlot, pass: string): readonly Request[] {
   const { parts, rendered, revision, warmPool } = slot;
-  const missing = (name: PartName): readonly Request[] => {
-    const body = rendered[name];
-    if (parts[name] !== undefined || body === undefined) return [];
-    return [create(slot, name === 'internalService' ? body : stamped(body, revision))];
-  };
+  const missing = entriesOf(rendered)
+    .filter(([name]) => name !== 'externalService' && parts[name] === undefined)
+    .map(([name, body]) => create(slot, name === 'internalService' ? body : stamped(body, revision)));
   const anchor = withheld(rendered.externalService, warmPoolReference(warmPool.ref), revision, pass);
   const cleaned = parts.deployment === undefined ? [parts.internalService, parts.externalService] : [];
   return [
     ...cleaned.flatMap(cleanLabels),
-    ...missing('internalService'),
-    ...missing('proxyConfigMap'),
-    ...missing('emailConfigMap'),
-    ...missing('deployment'),
+    ...missing,
     ...(parts.externalService === undefined ? [create(slot, anchor)] : []),
   ];
 }
@@ -142,7 +163,7 @@ function putBack(slot: WorkableSlot): readonly Request[] {
   if (anchor === undefined) return [];
   const at = (anchor.metadata.ownerReferences ?? []).findIndex(({ uid }) => uid === warmPool.ref.uid);
   if (at < 0) return [];
-  const marks = [BUILDING_ANNOTATION, EMPTIED_ANNOTATION].filter(
+  const marks = [BUILDING_ANNOTATION, EMPTIED_ANNOTATION, USED_ANNOTATION].filter(
     (mark) => anchor.metadata.annotations?.[mark] !== undefined,
   );
   return [
@@ -157,13 +178,10 @@ function putBack(slot: WorkableSlot): readonly Request[] {
 }
 
 /** Metadata only: the pod template's label stays as it is, or the pods would roll. */
-function relabelParts({ parts, source }: WorkableSlot): readonly Request[] {
-  const older = [...CONFIG_MAP_PARTS, 'deployment' as const].map((name) => parts[name]);
-  return older
-    .filter((part) => part !== undefined && isOlder(part, source))
-    .map((part) =>
-      patch(part as KubeObject, label(part as KubeObject, generationLabel(source.metadata.generation))),
-    );
+function relabelParts(slot: WorkableSlot): readonly Request[] {
+  return olderParts(slot)
+    .filter(([name]) => !isService(name))
+    .map(([, part]) => patch(part, label(part, generationLabel(slot.source.metadata.generation))));
 }
 
 /** The anchor first: after a claim its write fails, and nothing else of the user's instance is written on. */
@@ -218,21 +236,16 @@ function cleanLabels(service: KubeObject | undefined): readonly Request[] {
 
 /** The Deployment's controller copies its annotations to the ReplicaSet, whose own controller then tries again at once. */
 function nudge({ parts }: WorkableSlot, pass: string): readonly Request[] {
-  const { deployment } = parts;
-  return deployment === undefined
-    ? []
-    : [patch(deployment, annotate(deployment, { [NUDGE_ANNOTATION]: pass }))];
+  return objectsOf(parts)
+    .filter((part) => part.kind === 'Deployment' && !isAvailable(part))
+    .map((deployment) => patch(deployment, annotate(deployment, { [NUDGE_ANNOTATION]: pass })));
 }
 
 /** A surplus slot, withdrawn before. The anchor goes last, in a round of its own: as long as it stands, the slot is withheld. */
 function remove(slot: WorkableSlot): readonly Request[] {
   const { parts } = slot;
-  const others = [
-    ...deleteDeployment(parts.deployment),
-    ...[parts.internalService].flatMap(deleteService),
-    ...CONFIG_MAP_PARTS.flatMap((name) => deleteConfigMap(parts[name])),
-  ];
-  if (others.length > 0) return [...clearing(slot), ...others];
+  const others = entriesOf(parts).filter(([name, part]) => name !== 'externalService' && !isGoing(part));
+  if (others.length > 0) return clear(slot, others);
   const anchor = parts.externalService;
   return anchor === undefined || isGoing(anchor) ? [] : [deleteAnchor(anchor)];
 }

@@ -2,9 +2,13 @@ import type { Resource } from '../../kube/api.ts';
 
 const THEIA_CLOUD = 'theia.cloud';
 
+/** A kind that is known by its name where it is written down. */
+type Named<Kind extends string> = Resource & { readonly kind: Kind };
+
 /** The kinds that this platform reads or writes, as their URLs name them. */
-export const SERVICES: Resource = core('Service', 'services');
-export const CONFIG_MAPS: Resource = core('ConfigMap', 'configmaps');
+export const SERVICES = core('Service', 'services');
+export const CONFIG_MAPS = core('ConfigMap', 'configmaps');
+export const PERSISTENT_VOLUME_CLAIMS = core('PersistentVolumeClaim', 'persistentvolumeclaims');
 export const PODS: Resource = core('Pod', 'pods');
 export const RESOURCE_QUOTAS: Resource = core('ResourceQuota', 'resourcequotas');
 export const NAMESPACES: Resource = {
@@ -15,7 +19,7 @@ export const NAMESPACES: Resource = {
   namespaced: false,
 };
 
-export const DEPLOYMENTS: Resource = grouped('apps', 'v1', 'Deployment', 'deployments');
+export const DEPLOYMENTS = grouped('apps', 'v1', 'Deployment', 'deployments');
 export const LEASES: Resource = grouped('coordination.k8s.io', 'v1', 'Lease', 'leases');
 export const HTTP_ROUTES: Resource = grouped('gateway.networking.k8s.io', 'v1', 'HTTPRoute', 'httproutes');
 export const SESSIONS: Resource = grouped(THEIA_CLOUD, 'v1beta8', 'Session', 'sessions');
@@ -38,10 +42,15 @@ function appDefinitions(version: string): Resource {
   return grouped(THEIA_CLOUD, version, 'AppDefinition', 'appdefinitions');
 }
 
-function core(kind: string, plural: string): Resource {
+function core<Kind extends string>(kind: Kind, plural: string): Named<Kind> {
   return grouped('', 'v1', kind, plural);
 }
 
-function grouped(group: string, version: string, kind: string, plural: string): Resource {
+function grouped<Kind extends string>(
+  group: string,
+  version: string,
+  kind: Kind,
+  plural: string,
+): Named<Kind> {
   return { group, version, kind, plural, namespaced: true };
 }

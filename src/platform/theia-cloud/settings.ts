@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { KubeObject } from '../../kube/api.ts';
 import { revisionOf } from '../../pool/revision.ts';
+import { wrongIn } from '../wrong.ts';
 import type { Parsed } from './parsed.ts';
 import { invalid, parsed } from './parsed.ts';
 
@@ -206,7 +207,7 @@ function checked(values: unknown, nameOf: (key: string) => string): Parsed<Setti
   if (result.success) return parsed(result.data);
   const [issue] = result.error.issues;
   const key = issue?.path[0];
-  if (key === undefined) return invalid('settings', issue?.message ?? 'are wrong');
+  if (key === undefined) return invalid('settings', wrongIn(issue));
   const isGiven = typeof values === 'object' && values !== null && key in values;
-  return invalid(nameOf(String(key)), isGiven ? (issue?.message ?? 'is wrong') : 'is missing');
+  return invalid(nameOf(String(key)), isGiven ? wrongIn(issue) : 'is missing');
 }

@@ -1,24 +1,33 @@
 import type { KubeApi, KubeObject, OwnerReference } from '../../kube/api.ts';
-import type { Action, Desired, Policy, Problem } from '../../pool/types.ts';
+import type { Action, Desired, Problem } from '../../pool/types.ts';
 import type { Hints, Observation, Platform, Request, Scope } from '../platform.ts';
-import { defaultPolicy, NO_MEMORY, type ReadWarmPool, readWarmPool } from '../warm-pool.ts';
-import { discard } from './_guarded.ts';
+import { defaultPolicy, NO_MEMORY, type ReadWarmPool, readWarmPool, type UnnamedMode } from '../warm-pool.ts';
+import { deletePart } from './_guarded.ts';
+import { unhold } from './_heal.ts';
+import { pin, unpin } from './_pins.ts';
+import { type Adoption, adoptionOf } from './adoption.ts';
+import { caresOf } from './care.ts';
+import { claimOf } from './claims.ts';
 import { type AppDefinition, parseAppDefinition } from './crds.ts';
-import { instanceOf, type SlotView } from './instance.ts';
+import { instanceOf } from './instance.ts';
 import { leftoversOf } from './leftovers.ts';
 import { isQuiet, operatorOf, quotaFingerprint } from './neighbours.ts';
+import { objectsOf } from './parts.ts';
 import { readNamespace, type Snapshot } from './read.ts';
 import { type ProxyTemplate, poolRevision, proxyProblem, renderSlot } from './render.ts';
 import { requestsOf, type WorkableSlot } from './requests.ts';
 import { PROXY_TEMPLATE_NAME } from './resources.ts';
 import { type Settings, settingsFromOperator } from './settings.ts';
-import { type Arranged, arrange, partsOf, podsOf, slotNumbers } from './slots.ts';
+import { routeConcern } from './shared-route.ts';
+import { sidecarProblem } from './sidecar-problems.ts';
+import type { SlotView } from './slot-view.ts';
+import { type Arranged, arrange, partsOf, podsOf, sidecarPodsOf, slotNumbers } from './slots.ts';
 import { unsupported } from './unsupported.ts';
 import { keysOf, WATCHES } from './watches.ts';
 
 export interface TheiaCloudOptions {
   /** The mode of pools whose WarmPool does not name one. */
-  readonly mode: Policy['mode'];
+  readonly mode: UnnamedMode;
   /** The operator's settings where no operator runs. */
   readonly settings?: Settings;
   /** Where instances get their proxy from, if not from its own registry. */
@@ -105,29 +114,24 @@ interface PoolInput {
 function poolObservation(input: PoolInput): Observation {
   const { source, arranged, warmPool, scope } = input;
   const { snapshot } = arranged;
+  const { memory } = warmPool ?? { memory: NO_MEMORY };
   const template = want(input);
   const views = template.source === undefined ? [] : viewsOf(input, template.source, template);
-  const leftovers = leftoversOf(snapshot, source.metadata.uid ?? '', warmPool?.ref.uid);
+  const leftovers = leftoversOf(snapshot, source.metadata.uid ?? '', warmPool?.ref.uid, views);
   // A slot of which only a left-over stands is empty, and stays so until that is gone.
   const instances = views
-    .filter(({ parts }) => !leftovers.some((left) => Object.values(parts).includes(left)))
+    .filter(({ parts }) => !leftovers.some((left) => objectsOf(parts).includes(left)))
     .map(instanceOf);
-  const { name, generation = 0 } = source.metadata;
-  const desired: Desired = {
-    replicas: template.source?.spec.minInstances ?? rawReplicas(source),
-    sourceCounter: generation,
-    ...(template.revision === undefined ? {} : { revision: template.revision }),
-    ...(template.problem === undefined ? {} : { problem: template.problem }),
-  };
+  const { name } = source.metadata;
   const operator = operatorOf(snapshot);
   const bySlot = new Map(views.map((view) => [String(view.slot), view]));
   return {
     key: { cluster: scope.cluster, platform: 'theia-cloud', namespace: scope.namespace, name },
     now: snapshot.now,
-    desired,
+    desired: desiredOf(input, template, adoptionOf({ views, operator, adopted: memory.adopted === true })),
     observed: {
       instances,
-      memory: warmPool?.memory ?? NO_MEMORY,
+      memory,
       operator,
       quiet: isQuiet(snapshot, name, operator.alive),
       leftovers: leftovers.map((left) => `${left.kind}/${left.metadata.name}`),
@@ -139,6 +143,19 @@ function poolObservation(input: PoolInput): Observation {
     warmPool: warmPool?.ref,
     source: reference(source),
     requestsFor: (action, pass) => requestsFor(action, pass, bySlot, leftovers),
+  };
+}
+
+function desiredOf({ source, arranged }: PoolInput, template: Want, adoption: Adoption): Desired {
+  const problem = template.problem ?? adoption.problem;
+  const concern = template.source && routeConcern(template.source, arranged.snapshot.routes);
+  return {
+    replicas: template.source?.spec.minInstances ?? rawReplicas(source),
+    sourceCounter: source.metadata.generation ?? 0,
+    ...(template.revision === undefined ? {} : { revision: template.revision }),
+    ...(problem === undefined ? {} : { problem }),
+    ...(concern === undefined ? {} : { concern }),
+    ...(adoption.adopted ? { adopted: true } : {}),
   };
 }
 
@@ -162,7 +179,7 @@ function want({ source, settings, arranged, warmPool }: PoolInput): Want {
   if (warmPool?.problem !== undefined)
     return { source: app, problem: { reason: 'InvalidWarmPool', message: warmPool.problem } };
   if ('problem' in settings) return { source: app, problem: settings.problem };
-  const notYet = unsupported(app, settings.settings);
+  const notYet = unsupported(settings.settings);
   if (notYet !== undefined) return { source: app, problem: { reason: 'Unsupported', message: notYet } };
 
   const proxy = dataOf(arranged.configMaps.get(PROXY_TEMPLATE_NAME));
@@ -176,11 +193,13 @@ function want({ source, settings, arranged, warmPool }: PoolInput): Want {
     const message = `spec.name ${app.spec.name} is also that of ${twin.metadata.name}`;
     return { source: app, problem: { reason: 'InvalidDefinition', message } };
   }
+  const problem = sidecarProblem(app);
   return {
     source: app,
     settings: settings.settings,
     proxy,
     revision: poolRevision(app, settings.settings, proxy),
+    ...(problem === undefined ? {} : { problem }),
   };
 }
 
@@ -189,15 +208,18 @@ function viewsOf(
   source: AppDefinition,
   { settings, proxy, revision }: Want,
 ): readonly SlotView[] {
-  const { sessions, now } = arranged.snapshot;
+  const { routes, sessions, now } = arranged.snapshot;
   return slotNumbers(arranged, source).map((slot) => ({
     slot,
     source,
     parts: partsOf(arranged, source, slot),
     pods: podsOf(arranged, source, slot),
+    sidecarPods: sidecarPodsOf(arranged, source, slot),
     rendered: settings === undefined ? undefined : renderSlot(source, settings, slot, proxy),
     revision,
     warmPool,
+    settings,
+    routes,
     sessions,
     now,
   }));
@@ -210,10 +232,29 @@ function requestsFor(
   leftovers: readonly KubeObject[],
 ): readonly Request[] {
   if (action.kind === 'discard') {
-    return leftovers.filter((o) => `${o.kind}/${o.metadata.name}` === action.name).flatMap(discard);
+    return leftovers.filter((o) => `${o.kind}/${o.metadata.name}` === action.name).flatMap(deletePart);
   }
   const view = views.get(action.slot);
-  return view !== undefined && isWorkable(view) ? requestsOf(view, action, pass) : [];
+  if (action.kind === 'heal' || action.kind === 'unhold')
+    return view === undefined ? [] : forUser(view, action, pass);
+  if (view === undefined) return [];
+  // What is only kept needs no rendering.
+  if (action.kind === 'pin') return pin(view, action.step, pass);
+  if (action.kind === 'unpin') return unpin(view, action.step);
+  return isWorkable(view) ? requestsOf(view, action, pass) : [];
+}
+
+/** What a claimed slot is given needs no rendering, but for what is missing. */
+function forUser(
+  view: SlotView,
+  action: Extract<Action, { kind: 'heal' | 'unhold' }>,
+  pass: string,
+): readonly Request[] {
+  const claim = claimOf(view);
+  if (claim === undefined) return [];
+  if (action.kind === 'unhold') return unhold(view);
+  const care = caresOf(view, claim).find(({ object }) => object === action.object);
+  return care?.requests(pass) ?? [];
 }
 
 function isWorkable(view: SlotView): view is WorkableSlot {

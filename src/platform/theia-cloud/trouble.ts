@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import type { KubeObject } from '../../kube/api.ts';
-import type { Instance } from '../../pool/types.ts';
+import type { Instance, Trouble } from '../../pool/types.ts';
+import { APP_LABEL } from './labels.ts';
+import { objectsOf } from './parts.ts';
+import { isGoing, type SlotView } from './slot-view.ts';
 
 const ConditionSchema = z.object({
   type: z.string(),
@@ -24,6 +27,11 @@ const PodStatusSchema = z.object({
     .default([]),
 });
 
+const VolumeStatusSchema = z.object({ phase: z.string().optional() });
+
+/** How long a volume may take to be bound, or to go. */
+const VOLUME_MAX_MS = 60_000;
+
 const PULL_REASONS: ReadonlySet<string> = new Set([
   'ErrImagePull',
   'ImagePullBackOff',
@@ -41,8 +49,51 @@ export function isAvailable(deployment: KubeObject): boolean {
   );
 }
 
+/** Why the instance is not ready, as far as its Deployments, their pods and its volume tell. */
+export function troubleIn({ parts, pods, sidecarPods, now }: SlotView): Instance['trouble'] {
+  const all = [...pods, ...sidecarPods];
+  const found = objectsOf(parts)
+    .filter((part) => part.kind === 'Deployment' && !isGoing(part) && !isAvailable(part))
+    .map((deployment) =>
+      troubleOf(
+        deployment,
+        all.filter((pod) => belongsTo(pod, deployment)),
+      ),
+    )
+    .filter((trouble) => trouble !== undefined);
+  const [first] = [...found].sort((a, b) => Number(hidesVolume(a)) - Number(hidesVolume(b)));
+  if (first !== undefined && !hidesVolume(first)) return first;
+  return volumeTrouble(parts.volumeClaim, now) ?? first;
+}
+
+/** A pod without its volume finds no node, and no end: the volume tells more. */
+function hidesVolume({ cause }: { readonly cause: Trouble }): boolean {
+  return cause === 'unschedulable' || cause === 'deadline';
+}
+
+/** A claim that nobody bound, or that somebody keeps from going. */
+function volumeTrouble(claim: KubeObject | undefined, now: number): Instance['trouble'] {
+  if (claim === undefined) return undefined;
+  const { name, creationTimestamp, deletionTimestamp } = claim.metadata;
+  const { phase } = VolumeStatusSchema.safeParse(claim['status'] ?? {}).data ?? {};
+  const isLate = (since: string | undefined) => Date.parse(since ?? '') + VOLUME_MAX_MS <= now;
+  if (deletionTimestamp !== undefined) {
+    if (!isLate(deletionTimestamp)) return undefined;
+    const message = `PersistentVolumeClaim ${name} is being deleted since ${deletionTimestamp}: look for the pod that uses it, or the finalizer that holds it`;
+    return { cause: 'storage', message };
+  }
+  if (phase !== 'Pending' || !isLate(creationTimestamp)) return undefined;
+  const message = `PersistentVolumeClaim ${name} is Pending since ${creationTimestamp}: look at its events and its storage class`;
+  return { cause: 'storage', message };
+}
+
+function belongsTo(pod: KubeObject, { spec }: KubeObject): boolean {
+  const { matchLabels } = (spec as { selector?: { matchLabels?: Record<string, string> } }).selector ?? {};
+  return pod.metadata.labels?.[APP_LABEL] === matchLabels?.[APP_LABEL];
+}
+
 /** Why the Deployment is not available, as far as it and its pods tell. */
-export function troubleOf(deployment: KubeObject, pods: readonly KubeObject[]): Instance['trouble'] {
+function troubleOf(deployment: KubeObject, pods: readonly KubeObject[]): Instance['trouble'] {
   const { conditions } = statusOf(deployment);
   const refused = conditions.find((c) => c.type === 'ReplicaFailure' && c.status === 'True');
   if (refused !== undefined) {

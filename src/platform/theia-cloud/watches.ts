@@ -1,11 +1,14 @@
 import type { KubeObject, Resource } from '../../kube/api.ts';
 import type { WatchSpec } from '../platform.ts';
 import { WARM_POOLS } from '../warm-pool.ts';
+import { APP_DEFINITION_LABEL } from './labels.ts';
 import { quotaFingerprint } from './neighbours.ts';
 import {
   APP_DEFINITIONS_V1BETA10,
   CONFIG_MAPS,
   DEPLOYMENTS,
+  HTTP_ROUTES,
+  PERSISTENT_VOLUME_CLAIMS,
   PROXY_TEMPLATE_NAME,
   RESOURCE_QUOTAS,
   SERVICES,
@@ -20,6 +23,8 @@ export const WATCHES: readonly WatchSpec[] = [
   { resource: SESSIONS, metadataOnly: false, urgent: true },
   { resource: SERVICES, metadataOnly: true, urgent: false },
   { resource: CONFIG_MAPS, metadataOnly: true, urgent: false },
+  { resource: PERSISTENT_VOLUME_CLAIMS, metadataOnly: true, urgent: false },
+  { resource: HTTP_ROUTES, metadataOnly: true, urgent: false, changed: identityOf },
   { resource: DEPLOYMENTS, metadataOnly: false, urgent: false, changed: essenceOf },
   {
     resource: RESOURCE_QUOTAS,
@@ -38,6 +43,8 @@ export function keysOf(resource: Resource, object: KubeObject): readonly string[
       return [metadata.name];
     case 'Session':
       return [text(object, 'spec', 'appDefinition')];
+    case 'HTTPRoute':
+      return poolsOfRoute(object);
     case 'ResourceQuota':
       return ['*'];
     default: {
@@ -50,6 +57,20 @@ export function keysOf(resource: Resource, object: KubeObject): readonly string[
       return shared || metadata.name.startsWith('instance-') ? ['*'] : [];
     }
   }
+}
+
+/** A Session's route names its pool, the shared one has all that use it as owners, and a new one is anybody's. */
+function poolsOfRoute({ metadata }: KubeObject): readonly string[] {
+  const named = metadata.labels?.[APP_DEFINITION_LABEL];
+  const owners = metadata.ownerReferences?.filter(({ kind }) => kind === 'AppDefinition') ?? [];
+  if (named !== undefined) return [named];
+  return owners.length > 0 ? owners.map(({ name }) => name) : ['*'];
+}
+
+/** A Gateway writes a route's status again and again. */
+function identityOf({ metadata }: KubeObject): string {
+  const { uid, generation, ownerReferences, deletionTimestamp } = metadata;
+  return JSON.stringify([uid, generation, ownerReferences, deletionTimestamp]);
 }
 
 function policyOf({ metadata }: KubeObject): string {

@@ -1,6 +1,6 @@
 import type { Failure, KubeObject, OwnerReference } from '../../kube/api.ts';
 import type { AppDefinition, Session } from '../../platform/theia-cloud/crds.ts';
-import { REFRESH_ANNOTATION, SERVICE_TYPE_LABEL } from '../../platform/theia-cloud/labels.ts';
+import { CLAIM_LABELS, REFRESH_ANNOTATION } from '../../platform/theia-cloud/labels.ts';
 import { instanceNames, podSelector } from '../../platform/theia-cloud/names.ts';
 import { ALLOW_LIST_KEY } from '../../platform/theia-cloud/render.ts';
 import { CONFIG_MAPS, DEPLOYMENTS, PODS, SERVICES } from '../../platform/theia-cloud/resources.ts';
@@ -8,23 +8,35 @@ import {
   addOwner,
   isSolelyOwned,
   ownsIt,
-  removeLabels,
   removeOwner,
   setAnnotations,
   setEntries,
   setLabels,
 } from './_operator-edits.ts';
-import { type OperatorContext, ownedBy, slotInName } from './_operator-pool.ts';
+import {
+  isOutdated,
+  isSidecar,
+  type OperatorContext,
+  ownedBy,
+  partsOf,
+  slotInName,
+} from './_operator-parts.ts';
 import type { Hands } from './operator-hands.ts';
 
-/** How often a release tries to take a Session off one Service. */
-const RELEASE_TRIES = 3;
-
-/** What a claim came to. `full`: no slot is free. `failed`: the chosen one was lost half way; no other is tried. */
+/**
+ * What a claim came to, with the Services that it got. `full`: no slot is free. `failed`: the chosen one was lost half way; no
+ * other is tried.
+ */
 export type Claim =
-  | { readonly kind: 'claimed'; readonly slot: number }
+  | {
+      readonly kind: 'claimed';
+      readonly slot: number;
+      readonly external: KubeObject;
+      readonly internal: KubeObject;
+    }
   | { readonly kind: 'full' }
   | { readonly kind: 'failed' };
+export type Claimed = Extract<Claim, { kind: 'claimed' }>;
 
 export const sessionReference = ({ apiVersion, kind, metadata }: Session): OwnerReference => ({
   apiVersion,
@@ -51,6 +63,7 @@ interface Pair {
   readonly external?: KubeObject;
   readonly internal?: KubeObject;
 }
+type WholePair = Required<Pair>;
 
 /**
  * Takes the lowest slot whose two Services have exactly one owner each: adds the Session to the external one, then to the
@@ -61,52 +74,91 @@ export async function claimSlot(
   app: AppDefinition,
   session: Session,
 ): Promise<Claim> {
-  const pairs = pairUp(await ownedBy(context, SERVICES, app));
+  const services = await ownedBy(context, SERVICES, app);
+  const pairs = pairUp(
+    context.faults.claimsSidecars ? services : services.filter((service) => !isSidecar(service)),
+  );
   const uid = session.metadata.uid;
   const half = pairs.find(({ external, internal }) => isOwned(external, uid) || isOwned(internal, uid));
   if (half !== undefined) return completeClaim(context, session, half);
 
-  const free = pairs.find(({ external, internal }) => isFree(external) && isFree(internal));
-  if (free?.external === undefined || free.internal === undefined) return { kind: 'full' };
-  if ((await own(context.hands, free.external, session)) !== undefined) return { kind: 'failed' };
-  if ((await own(context.hands, free.internal, session)) === undefined)
-    return { kind: 'claimed', slot: free.slot };
-  await leave(context.hands, free.external, uid);
+  const free = pairs.filter(isWholeAndFree);
+  const fit = context.faults.claimsUnseen ? free : await fitAmong(context, app, free);
+  for (const pair of fit) {
+    const claim = await takePair(context, session, pair);
+    if (claim.kind === 'claimed' || context.faults.claimsWithoutSwap) return claim;
+  }
+  return { kind: 'full' };
+}
+
+/** What a mended operator would hand out: current, with a pod that is ready and that nobody used. */
+async function fitAmong(
+  context: OperatorContext,
+  app: AppDefinition,
+  pairs: readonly WholePair[],
+): Promise<readonly WholePair[]> {
+  const { deployment: part } = partsOf(context);
+  const fit = new Set<number>();
+  for (const deployment of (await ownedBy(context, DEPLOYMENTS, app)).filter((one) => !isSidecar(one))) {
+    const { availableReplicas = 0 } = (deployment['status'] ?? {}) as { availableReplicas?: number };
+    const stands = availableReplicas > 0 && deployment.metadata.deletionTimestamp === undefined;
+    if (stands && !(await isOutdated(context, app, part, deployment))) fit.add(slotInName(deployment));
+  }
+  const isClean = ({ metadata }: KubeObject): boolean =>
+    CLAIM_LABELS.every((label) => metadata.labels?.[label] === undefined);
+  return pairs.filter(({ slot, external, internal }) => fit.has(slot) && [external, internal].every(isClean));
+}
+
+async function takePair(context: OperatorContext, session: Session, pair: WholePair): Promise<Claim> {
+  if ((await own(context, pair.external, session)) !== undefined) return { kind: 'failed' };
+  if ((await own(context, pair.internal, session)) === undefined) return { kind: 'claimed', ...pair };
+  await leave(context.hands, pair.external, session.metadata.uid);
   return { kind: 'failed' };
 }
 
 /** A Session found on one Service only gets the other if that is free, else it loses the one. */
-async function completeClaim({ hands }: OperatorContext, session: Session, pair: Pair): Promise<Claim> {
+async function completeClaim(context: OperatorContext, session: Session, pair: Pair): Promise<Claim> {
   const uid = session.metadata.uid;
-  const claimed = { kind: 'claimed', slot: pair.slot } as const;
   const [taken, other] = isOwned(pair.external, uid)
     ? [pair.external, pair.internal]
     : [pair.internal, pair.external];
-  if (isOwned(other, uid)) return claimed;
-  if (other !== undefined && isFree(other) && (await own(hands, other, session)) === undefined)
-    return claimed;
-  if (taken !== undefined) await leave(hands, taken, uid);
+  if (isWhole(pair)) {
+    if (isOwned(other, uid)) return { kind: 'claimed', ...pair };
+    if (other !== undefined && isFree(other) && (await own(context, other, session)) === undefined)
+      return { kind: 'claimed', ...pair };
+  }
+  if (taken !== undefined) await leave(context.hands, taken, uid);
   return { kind: 'full' };
 }
 
-function pairUp(services: readonly KubeObject[]): readonly Pair[] {
+/** Services by slot: of each side the first in the list. */
+export function pairUp(services: readonly KubeObject[]): readonly Pair[] {
   const pairs = new Map<number, Pair>();
   for (const service of services) {
     const slot = slotInName(service);
-    const side = service.metadata.labels?.[SERVICE_TYPE_LABEL] === 'internal' ? 'internal' : 'external';
-    pairs.set(slot, { ...pairs.get(slot), slot, [side]: service });
+    const side = service.metadata.name.endsWith('-int') ? 'internal' : 'external';
+    pairs.set(slot, { slot, [side]: service, ...pairs.get(slot) });
   }
   return [...pairs.values()].sort((a, b) => a.slot - b.slot);
 }
 
+const isWhole = (pair: Pair): pair is WholePair => pair.external !== undefined && pair.internal !== undefined;
+const isWholeAndFree = (pair: Pair): pair is WholePair =>
+  isWhole(pair) && isFree(pair.external) && isFree(pair.internal);
 const isOwned = (service: KubeObject | undefined, uid: string): boolean =>
   service !== undefined && ownsIt(service, uid);
-const isFree = (service: KubeObject | undefined): boolean => service !== undefined && isSolelyOwned(service);
+const isFree = (service: KubeObject): boolean => isSolelyOwned(service);
 
-const own = (hands: Hands, { metadata }: KubeObject, session: Session): Promise<Failure | undefined> =>
-  hands.edit(SERVICES, { name: metadata.name, step: 'claim' }, (service) => ({
-    metadata: addOwner(service, sessionReference(session)),
-  }));
+const own = (
+  { hands, faults }: OperatorContext,
+  { metadata }: KubeObject,
+  session: Session,
+): Promise<Failure | undefined> =>
+  hands.edit(SERVICES, { name: metadata.name, step: 'claim' }, (service) =>
+    faults.claimsWithoutSwap || isFree(service)
+      ? { metadata: addOwner(service, sessionReference(session)) }
+      : undefined,
+  );
 
 const leave = (hands: Hands, { metadata }: KubeObject, uid: string): Promise<Failure | undefined> =>
   hands.edit(SERVICES, { name: metadata.name }, (service) => ({ metadata: removeOwner(service, uid) }));
@@ -116,13 +168,13 @@ export async function completeSetup(
   context: OperatorContext,
   app: AppDefinition,
   session: Session,
-  slot: number,
+  { slot, external, internal }: Claimed,
 ): Promise<boolean> {
   const { hands, settings } = context;
   const names = instanceNames(app, slot);
   const labels = sessionLabels(session);
-  for (const name of [names.externalService, names.internalService]) {
-    const failure = await hands.edit(SERVICES, { name }, (service) => ({
+  for (const { metadata } of [external, internal]) {
+    const failure = await hands.edit(SERVICES, { name: metadata.name }, (service) => ({
       metadata: setLabels(service, labels),
     }));
     if (failure !== undefined) return false;
@@ -137,7 +189,7 @@ export async function completeSetup(
   return true;
 }
 
-const setAllowList = (hands: Hands, name: string, user: string | null): Promise<Failure | undefined> =>
+export const setAllowList = (hands: Hands, name: string, user: string | null): Promise<Failure | undefined> =>
   hands.edit(CONFIG_MAPS, { name }, (configMap) => {
     const data = configMap['data'] as Readonly<Record<string, unknown>> | undefined;
     return { other: setEntries('/data', data, { [ALLOW_LIST_KEY]: user }) };
@@ -152,51 +204,5 @@ async function pokePods({ hands, log }: OperatorContext, deployment: string, app
       metadata: setAnnotations(pod, { [REFRESH_ANNOTATION]: new Date(hands.now()).toISOString() }),
     }));
     if (failure !== undefined) log(`poking pod ${metadata.name}: ${failure.message}`);
-  }
-}
-
-/**
- * Takes a Session that is gone off its slot, in the recorded order; the garbage collector does part of it meanwhile. Does
- * nothing unless exactly one external and one internal Service still carry the Session's labels.
- */
-export async function releaseSlot(
-  context: OperatorContext,
-  app: AppDefinition,
-  session: Session,
-  slot: number,
-): Promise<void> {
-  const { hands, settings, log } = context;
-  const { uid } = session.metadata;
-  const labelSelector = Object.entries(sessionLabels(session))
-    .map(([name, value]) => `${name}=${value}`)
-    .join(',');
-  const services = await hands.list(SERVICES, { labelSelector });
-  const [pair, another] = pairUp(services);
-  if (
-    pair?.external === undefined ||
-    pair.internal === undefined ||
-    another !== undefined ||
-    services.length !== 2
-  ) {
-    return log(`releasing ${session.metadata.name}: found ${services.length} Services`);
-  }
-  for (const { metadata } of [pair.external, pair.internal]) await stripService(context, metadata.name, uid);
-  const names = instanceNames(app, slot);
-  await hands.edit(DEPLOYMENTS, { name: names.deployment }, (deployment) => ({
-    metadata: removeOwner(deployment, uid),
-  }));
-  if (settings.keycloak) await setAllowList(hands, names.emailConfigMap, null);
-  const pod = (await hands.list(PODS)).find(({ metadata }) => metadata.name.startsWith(names.deployment));
-  if (pod !== undefined) await hands.delete(PODS, pod.metadata.name);
-}
-
-async function stripService({ hands, log }: OperatorContext, name: string, uid: string): Promise<void> {
-  const labels = ['theia-cloud.io/session', 'theia-cloud.io/session-uuid', 'theia-cloud.io/user'] as const;
-  for (let tries = 1; tries <= RELEASE_TRIES; tries += 1) {
-    const failure = await hands.edit(SERVICES, { name }, (service) => ({
-      metadata: [...removeLabels(service, labels), ...removeOwner(service, uid)],
-    }));
-    if (failure === undefined) return;
-    log(`releasing ${name}: ${failure.message}`);
   }
 }

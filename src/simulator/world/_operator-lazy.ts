@@ -1,17 +1,11 @@
 import type { KubeObject } from '../../kube/api.ts';
 import { type AppDefinition, parseSession, type Session } from '../../platform/theia-cloud/crds.ts';
-import {
-  APP_LABEL,
-  SERVICE_TYPE_LABEL,
-  START_STRATEGY_ANNOTATION,
-} from '../../platform/theia-cloud/labels.ts';
-import { asValidName, plainName, suffixedName } from '../../platform/theia-cloud/names.ts';
-import { SERVICES, SESSIONS } from '../../platform/theia-cloud/resources.ts';
-import { sessionLabels, sessionReference } from './_operator-claims.ts';
-import { ownsIt } from './_operator-edits.ts';
+import { CONFIG_MAPS, DEPLOYMENTS, SERVICES, SESSIONS } from '../../platform/theia-cloud/resources.ts';
+import { ownsIt, setEntries } from './_operator-edits.ts';
+import { type LazyObjects, lazyObjects, lazyPath } from './_operator-lazy-objects.ts';
+import { NO_TEMPLATE, proxyTemplate } from './_operator-parts.ts';
 import { createRoute } from './_operator-route.ts';
 import {
-  annotate,
   appDefinitionOf,
   fail,
   publish,
@@ -19,42 +13,86 @@ import {
   setStatus,
   sharedRoute,
 } from './_operator-session-steps.ts';
+import { WORKSPACES } from './_operator-workspaces.ts';
 
 /**
- * What the operator does for a Session when no slot is free: limits, then a set of objects of the Session's own. **Reduced**:
- * it makes the two Services and the route, but no ConfigMaps and no Deployment, for nothing of Everwarm's depends on them;
- * the order of everything else is the recorded one, with the annotation after HANDLED.
+ * What the operator does for a Session when no slot is free, or when it keeps none: limits, then a set of objects of the
+ * Session's own, in the recorded order. Tells whether the Session was handled.
  */
-export async function startLazily(context: SessionContext, session: Session): Promise<void> {
+export async function startLazily(context: SessionContext, session: Session): Promise<boolean> {
+  const refuse = async (...reason: readonly [message: string, error?: string]): Promise<false> => {
+    await fail(context, session, ...reason);
+    return false;
+  };
   await setStatus(context, session, { operatorStatus: 'HANDLING' });
   const app = await appDefinitionOf(context, session);
-  if (app === undefined) return fail(context, session, 'App Definition not found.');
+  if (app === undefined) return refuse('App Definition not found.');
   const refusal = await limitReached(context, app, session);
-  if (refusal !== undefined) return fail(context, session, ...refusal);
+  if (refusal !== undefined) return refuse(...refusal);
   const shared = await sharedRoute(context, app);
-  if (shared === undefined) return fail(context, session, 'HTTPRoute not available.');
+  if (shared === undefined) return refuse('HTTPRoute not available.');
+  const volume = await takeWorkspace(context, session);
 
-  const path = `${publishedUnder(context)}/${session.metadata.uid}`;
-  const [external, internal] = servicesFor(context, app, session);
-  const standing = (await context.hands.list(SERVICES)).some((service) =>
-    ownsIt(service, session.metadata.uid),
-  );
-  if (!standing) {
-    for (const service of [external, internal]) {
-      const failure = await context.hands.create(SERVICES, service);
-      if (failure !== undefined) return fail(context, session, 'Failed to create service.');
-    }
-    const target = { path, service: external.metadata.name, port: app.spec.port, shared };
-    if (!(await createRoute(context, session, target))) {
-      return fail(context, session, 'HTTPRoute not available.');
-    }
+  const path = lazyPath(session, context.settings);
+  const isStanding = (await context.hands.list(SERVICES)).some((one) => ownsIt(one, session.metadata.uid));
+  if (!isStanding) {
+    const service = await createObjects(context, app, session, volume);
+    if (service === undefined) return refuse('Failed to create service.');
+    if (!(await createRoute(context, session, { path, service, port: app.spec.port, shared })))
+      return refuse('HTTPRoute not available.');
   }
   await publish(context, session, path);
-  await annotate(context, session, { [START_STRATEGY_ANNOTATION]: 'lazy-fallback' });
+  return true;
+}
+
+/** Writes down in the Session's Workspace what ran on it last. Answers with the claim to mount, if there is one. */
+async function takeWorkspace({ hands }: SessionContext, { spec }: Session): Promise<string | undefined> {
+  if (!spec.workspace) return undefined;
+  let storage: string | undefined;
+  await hands.edit(WORKSPACES, { name: spec.workspace }, (workspace) => {
+    const known = workspace['spec'] as Readonly<Record<string, string>>;
+    storage = known['user'] === spec.user ? known['storage'] : undefined;
+    return { other: setEntries('/spec', known, { appDefinition: spec.appDefinition }) };
+  });
+  return storage;
+}
+
+/** Answers with the name of the external Service, unless one of the two could not be made. */
+async function createObjects(
+  context: SessionContext,
+  app: AppDefinition,
+  session: Session,
+  volume: string | undefined,
+): Promise<string | undefined> {
+  const { hands, settings } = context;
+  const objects = (template: Readonly<Record<string, string>>): LazyObjects =>
+    lazyObjects({ app, settings, session, template, volume });
+  const { services, emails, deployment, sidecars } = objects(NO_TEMPLATE);
+  const [external] = services;
+  for (const service of services) {
+    if ((await hands.create(SERVICES, service)) !== undefined) return undefined;
+  }
+  if (emails !== undefined) {
+    await hands.list(CONFIG_MAPS);
+    await create(context, emails);
+    const { proxy } = objects(await proxyTemplate(context));
+    if (proxy !== undefined) await create(context, proxy);
+  }
+  await hands.list(DEPLOYMENTS);
+  await create(context, deployment);
+  for (const object of sidecars) await create(context, object);
+  return external.metadata.name;
+}
+
+/** What comes of it is not looked at. */
+async function create({ hands, log }: SessionContext, object: KubeObject): Promise<void> {
+  const resource = { Service: SERVICES, Deployment: DEPLOYMENTS }[object.kind] ?? CONFIG_MAPS;
+  const failure = await hands.create(resource, object);
+  if (failure !== undefined) log(`creating ${object.metadata.name}: ${failure.message}`);
 }
 
 /** The limits count only here: a Session that finds a warm slot passes them by. */
-async function limitReached(
+export async function limitReached(
   { hands, sessionsPerUser }: SessionContext,
   app: AppDefinition,
   session: Session,
@@ -79,33 +117,4 @@ async function sessionsIn(hands: SessionContext['hands']): Promise<readonly Sess
     const session = parseSession(object);
     return session.kind === 'parsed' ? [session.value] : [];
   });
-}
-
-const publishedUnder = ({ settings }: SessionContext): string =>
-  settings.usePaths && settings.instancesPath !== '' ? `/${settings.instancesPath}` : '';
-
-function servicesFor(
-  { settings }: SessionContext,
-  app: AppDefinition,
-  session: Session,
-): readonly [KubeObject, KubeObject] {
-  const { user, name } = session.spec;
-  const parts = { prefix: 'session', user, app: app.spec.name, uid: session.metadata.uid };
-  const selector = { [APP_LABEL]: asValidName(`${name}-${session.metadata.uid}`) };
-  const labels = { ...selector, ...sessionLabels(session) };
-  const { port } = app.spec;
-  const service = (own: string, more: Readonly<Record<string, string>>, ports: unknown): KubeObject => ({
-    apiVersion: 'v1',
-    kind: 'Service',
-    metadata: { name: own, labels: { ...labels, ...more }, ownerReferences: [sessionReference(session)] },
-    spec: { selector, ports: [ports] },
-  });
-  return [
-    service(plainName(parts), {}, { name: 'http', port, targetPort: settings.keycloak ? 'web' : port }),
-    service(
-      suffixedName(parts, 'int'),
-      { [SERVICE_TYPE_LABEL]: 'internal' },
-      { name: 'http-internal', port: 3001, targetPort: port },
-    ),
-  ];
 }

@@ -2,7 +2,7 @@ import type { KubeObject } from '../../kube/api.ts';
 import type { Session } from '../../platform/theia-cloud/crds.ts';
 import { HTTP_ROUTES } from '../../platform/theia-cloud/resources.ts';
 import { sessionLabels, sessionReference } from './_operator-claims.ts';
-import type { OperatorContext } from './_operator-pool.ts';
+import type { OperatorContext } from './_operator-parts.ts';
 
 export interface RouteTarget {
   /** URL path without the slash at its end. */

@@ -20,6 +20,8 @@ export interface Feed {
   readonly namespace: string;
   readonly hands: Hands;
   readonly deliver: Deliver;
+  /** Whether an event with a version that was seen already is handled once more. */
+  readonly hearsTwice: boolean;
 }
 
 /**
@@ -36,7 +38,7 @@ export async function follow(
   const seen = new Map<string, KubeObject>();
   const hear = async (event: Heard): Promise<void> => {
     for (const delivered of feed.deliver(event)) {
-      const current = remember(seen, delivered);
+      const current = remember(seen, delivered, feed.hearsTwice);
       if (current !== undefined) await handle(current);
     }
   };
@@ -84,7 +86,7 @@ async function watchOnce(
 const versionIn = (event: Exclude<WatchEvent, { type: 'ERROR' }>): string | undefined =>
   event.type === 'BOOKMARK' ? event.resourceVersion : event.object.metadata.resourceVersion;
 
-function remember(seen: Map<string, KubeObject>, event: Heard): Heard | undefined {
+function remember(seen: Map<string, KubeObject>, event: Heard, hearsTwice: boolean): Heard | undefined {
   const uid = event.object.metadata.uid ?? '';
   const known = seen.get(uid);
   if (event.type === 'DELETED') {
@@ -92,6 +94,7 @@ function remember(seen: Map<string, KubeObject>, event: Heard): Heard | undefine
     return { ...event, object: known ?? event.object };
   }
   if (known !== undefined && versionOf(event.object) < versionOf(known)) return undefined;
+  if (!hearsTwice && known !== undefined && versionOf(event.object) === versionOf(known)) return undefined;
   seen.set(uid, event.object);
   return event;
 }

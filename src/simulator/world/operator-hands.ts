@@ -1,5 +1,6 @@
 import type { Clock, Random } from '../../clock.ts';
 import type {
+  DeleteOptions,
   Failure,
   JsonPatch,
   KubeApi,
@@ -46,7 +47,12 @@ export interface Hands {
   /** The whole namespace, or what `labelSelector` leaves of it. */
   list(resource: Resource, options?: Pick<ListOptions, 'labelSelector'>): Promise<readonly KubeObject[]>;
   create(resource: Resource, body: unknown): Promise<Failure | undefined>;
-  delete(resource: Resource, name: string): Promise<Failure | undefined>;
+  /** In the background, of whatever stands under the name unless `preconditions` say more. */
+  delete(
+    resource: Resource,
+    name: string,
+    preconditions: NonNullable<DeleteOptions['preconditions']>,
+  ): Promise<Failure | undefined>;
   /** Sends a body that only has effect if the object is still as in `resourceVersion`. */
   mergeGuarded(
     resource: Resource,
@@ -55,12 +61,12 @@ export interface Hands {
   ): Promise<Outcome<KubeObject>>;
   /**
    * GET, then a JSON patch with the read resourceVersion; sent even when there is nothing to change. Custom resources are
-   * read twice, as the operator's client does.
+   * read twice, as the operator's client does. A `change` to nothing at all is a conflict, and nothing is sent.
    */
   edit(
     resource: Resource,
     place: EditPlace,
-    change: (object: KubeObject) => Edit,
+    change: (object: KubeObject) => Edit | undefined,
   ): Promise<Failure | undefined>;
   sleep(ms: number): Promise<void>;
   /** Now, epoch ms. */
@@ -112,8 +118,10 @@ export function createHands({ api, clock, random, namespace, pace, signal }: Han
       return outcome.value.items;
     },
     create: async (resource, body) => failureOf(await send(() => api.create(resource, namespace, body))),
-    delete: async (resource, name) =>
-      failureOf(await send(() => api.delete(resource, place(name), { propagation: 'Background' }))),
+    delete: async (resource, name, preconditions) => {
+      const options = { propagation: 'Background', preconditions } as const;
+      return failureOf(await send(() => api.delete(resource, place(name), options)));
+    },
     mergeGuarded: (resource, { metadata }, body) => {
       const patch = { ...body, metadata: { resourceVersion: metadata.resourceVersion } };
       return send(() => api.patch(resource, place(metadata.name), { type: 'merge', patch }));
@@ -122,7 +130,9 @@ export function createHands({ api, clock, random, namespace, pace, signal }: Han
       if (resource.group === 'theia.cloud') await hands.get(resource, name);
       const read = await hands.get(resource, name, step);
       if (read.kind !== 'ok') return read;
-      const { metadata = [], other = [] } = change(read.value);
+      const edit = change(read.value);
+      if (edit === undefined) return { kind: 'conflict', message: `${name} is not as it was` };
+      const { metadata = [], other = [] } = edit;
       const value = read.value.metadata.resourceVersion;
       const guard = { op: 'add', path: '/metadata/resourceVersion', value } as const;
       const at = subresource === undefined ? place(name) : { ...place(name), subresource };

@@ -1,32 +1,19 @@
 import type { Clock, Random } from '../../clock.ts';
-import type { KubeApi } from '../../kube/api.ts';
-import {
-  type AppDefinition,
-  parseAppDefinition,
-  parseSession,
-  type Session,
-} from '../../platform/theia-cloud/crds.ts';
+import type { KubeApi, Resource } from '../../kube/api.ts';
 import { APP_DEFINITIONS_V1BETA11, SESSIONS } from '../../platform/theia-cloud/resources.ts';
 import type { Settings } from '../../platform/theia-cloud/settings.ts';
+import { resyncForever } from './_operator-apps.ts';
+import { hearAppDefinition, hearSession, hearWorkspace } from './_operator-hearing.ts';
 import { createLeadership } from './_operator-lease.ts';
-import { ensureInstances, passesRouteGate, reconcilePool, releaseAll } from './_operator-pool.ts';
-import { fail, type SessionContext, setStatus } from './_operator-session-steps.ts';
-import { handleDeletedSession, handleSession } from './_operator-sessions.ts';
+import type { SessionContext } from './_operator-session-steps.ts';
+import { WORKSPACES } from './_operator-workspaces.ts';
 import { createThreads, oneAtATime } from './_threads.ts';
+import { AS_OBSERVED, type OperatorFaults } from './operator-faults.ts';
 import { type Deliver, follow, type Heard } from './operator-feed.ts';
-import { createHands, HandlerError, KilledError, measuredPace, type Pace } from './operator-hands.ts';
+import { createHands, KilledError, measuredPace, type Pace } from './operator-hands.ts';
 
 /** From leadership to the first handler, as measured. */
 const START_UP_MS = 800;
-/** When a Session's URL is asked for, in ms between tries, until it answers: about an hour in all. */
-const URL_TRIES: readonly (readonly [times: number, everyMs: number])[] = [
-  [60, 500],
-  [60, 1_000],
-  [24, 2_500],
-  [60, 5_000],
-  [105, 30_000],
-];
-
 export interface TheiaOperatorOptions {
   readonly api: KubeApi;
   readonly clock: Clock;
@@ -34,6 +21,8 @@ export interface TheiaOperatorOptions {
   readonly namespace: string;
   readonly settings: Settings;
   readonly deliver?: Deliver;
+  /** Its faults, where it differs from what was observed (default: it has all of them). */
+  readonly faults?: Partial<OperatorFaults>;
   /** False: it hears of changes to AppDefinitions and does nothing about them (default true). */
   readonly rollsOut?: boolean;
   /** True: it never comes up, whatever is asked of it (default false). */
@@ -64,8 +53,8 @@ export interface TheiaOperator {
 
 /**
  * The operator as observed: nothing is repaired at a start beyond what is missing, everything is replaced at once on MODIFIED,
- * Sessions are given the lowest free slot by two separate patches. Left out: Workspaces, sidecars, the data bridge, the
- * activity monitor, the lifetime of Sessions, lazy mode, and most of the lazy fallback (see `_operator-lazy.ts`).
+ * Sessions are given the lowest free slot by two separate patches. Left out: the data bridge, the activity monitor, the lifetime
+ * of Sessions, persistent volumes, and the attempt to delete sidecars' pods as a collection (always refused, F13).
  */
 export function createTheiaOperator(options: TheiaOperatorOptions): TheiaOperator {
   let life: Life | undefined;
@@ -109,15 +98,18 @@ function beginLife(options: TheiaOperatorOptions): Life {
     killed.abort();
     options.onExit?.(error instanceof Error ? error.message : String(error));
   };
+  const log = options.log ?? (() => undefined);
   const context: SessionContext = {
     hands,
     settings,
-    log: options.log ?? (() => undefined),
+    faults: { ...AS_OBSERVED, ...options.faults },
+    log,
+    beside: (work) => {
+      work().catch(ignoreKilled(log));
+    },
     oneAtATime: oneAtATime(),
     sessionsPerUser: options.sessionsPerUser,
-    pollUrl: (session, url) => {
-      pollUrl(context, session, url, options.urlAnswers ?? (() => true)).catch(ignoreKilled(context.log));
-    },
+    urlAnswers: options.urlAnswers ?? (() => true),
   };
   const ready = Promise.withResolvers<void>();
   lead(context, options, leadership.acquire(), ready.resolve).catch(exit).finally(ready.resolve);
@@ -129,12 +121,15 @@ function beginLife(options: TheiaOperatorOptions): Life {
   return {
     ready: ready.promise,
     isOver: () => killed.signal.aborted,
-    giveUpLease: () => leadership.release().catch(ignoreKilled(context.log)),
+    giveUpLease: () => leadership.release().catch(ignoreKilled(log)),
     end: () => killed.abort(),
   };
 }
 
-/** Everything a leader does: first the AppDefinitions, one after the other, then the Sessions side by side. */
+/**
+ * Everything a leader does: first the AppDefinitions, one after the other, then the Workspaces, then the Sessions side by side.
+ * Each kind is heard from then on.
+ */
 async function lead(
   context: SessionContext,
   options: TheiaOperatorOptions,
@@ -142,88 +137,35 @@ async function lead(
   replayed: () => void,
 ): Promise<void> {
   const { api, namespace, deliver = (event: Heard) => [event] } = options;
-  const feed = { api, namespace, hands: context.hands, deliver };
+  const { hands, faults } = context;
+  const feed = { api, namespace, hands, deliver, hearsTwice: faults.hearsTwice };
+  const goesOn = options.continueOnException === true;
+  const rollsOut = options.rollsOut !== false;
   await acquired;
-  await context.hands.sleep(START_UP_MS);
+  await hands.sleep(START_UP_MS);
 
   const sessions = createThreads(options.sessionThreads ?? 4);
   const failures = Promise.withResolvers<never>();
   const takeSession = (event: Heard): void => {
     sessions
-      .run(event.object.metadata.uid ?? '', () =>
-        hearSession(context, event, options.continueOnException === true),
-      )
+      .run(event.object.metadata.uid ?? '', () => hearSession(context, event, goesOn))
       .catch(failures.reject);
   };
-  const takeApp = (event: Heard): Promise<void> =>
-    hearAppDefinition(context, event, options.rollsOut !== false);
-  const following = Promise.withResolvers<void>();
-  const apps = follow(feed, APP_DEFINITIONS_V1BETA11, takeApp, following.resolve);
-  await Promise.race([following.promise, apps]);
+  const takeApp = (event: Heard): Promise<void> => hearAppDefinition(context, event, rollsOut);
+  const takeWorkspace = (event: Heard): Promise<void> => hearWorkspace(context, event, goesOn);
+  const following: Promise<void>[] = [failures.promise];
+  /** Resolves when everything of the kind that stands was replayed. */
+  const hear = async (resource: Resource, take: (event: Heard) => Promise<void> | void): Promise<void> => {
+    const listed = Promise.withResolvers<void>();
+    following.push(follow(feed, resource, take, listed.resolve));
+    await Promise.race([listed.promise, ...following]);
+  };
+  await hear(APP_DEFINITIONS_V1BETA11, takeApp);
   replayed();
-  await Promise.race([apps, follow(feed, SESSIONS, takeSession, () => undefined), failures.promise]);
-}
-
-/** A failure here is logged and dropped: the AppDefinition is not looked at again before its next event. */
-async function hearAppDefinition(
-  context: SessionContext,
-  { type, object }: Heard,
-  rollsOut: boolean,
-): Promise<void> {
-  const app = parseAppDefinition(object);
-  if (app.kind === 'invalid')
-    return context.log(`AppDefinition ${object.metadata.name}: ${app.field} ${app.reason}`);
-  try {
-    await handleAppDefinition(context, type, app.value, rollsOut);
-  } catch (error) {
-    if (!(error instanceof HandlerError)) throw error;
-    context.log(`AppDefinition ${object.metadata.name}: ${error.message}`);
-  }
-}
-
-async function handleAppDefinition(
-  context: SessionContext,
-  type: Heard['type'],
-  app: AppDefinition,
-  rollsOut: boolean,
-): Promise<void> {
-  if (type === 'DELETED') return releaseAll(context, app);
-  if (type === 'MODIFIED' && !rollsOut) return;
-  if (!(await passesRouteGate(context, app))) return;
-  await (type === 'ADDED' ? ensureInstances(context, app) : reconcilePool(context, app));
-}
-
-/** MODIFIED is nothing to a Session. A failure ends the Session in ERROR, and then the process. */
-async function hearSession(context: SessionContext, { type, object }: Heard, goesOn: boolean): Promise<void> {
-  if (type === 'MODIFIED') return;
-  const session = parseSession(object);
-  if (session.kind === 'invalid')
-    return context.log(`Session ${object.metadata.name}: ${session.field} ${session.reason}`);
-  try {
-    await (type === 'ADDED'
-      ? handleSession(context, session.value)
-      : handleDeletedSession(context, session.value));
-  } catch (error) {
-    if (!(error instanceof HandlerError)) throw error;
-    context.log(`Session ${object.metadata.name}: ${error.message}`);
-    if (type === 'ADDED')
-      await fail(context, session.value, 'Unexpected error. Please check the operator logs.');
-    if (!goesOn) throw error;
-  }
-}
-
-async function pollUrl(
-  context: SessionContext,
-  session: Session,
-  url: string,
-  answers: () => boolean,
-): Promise<void> {
-  for (const [times, everyMs] of URL_TRIES) {
-    for (let tries = 0; tries < times; tries += 1) {
-      await context.hands.sleep(everyMs);
-      if (answers()) return setStatus(context, session, { url });
-    }
-  }
+  await hear(WORKSPACES, takeWorkspace);
+  await hear(SESSIONS, takeSession);
+  if (!faults.neverLooksAgain) following.push(resyncForever(context, rollsOut));
+  await Promise.race(following);
 }
 
 const ignoreKilled =

@@ -33,6 +33,20 @@ export const KEYCLOAK_ARGUMENTS: readonly string[] = [
   ...PLAIN_ARGUMENTS,
 ];
 
+/** The arguments of the recorded operator where a case says that it had others. */
+export const FULL_ARGUMENTS: readonly string[] = [...KEYCLOAK_ARGUMENTS, '--enableActivityTracker'];
+export const HOST_ARGUMENTS: readonly string[] = [
+  ...['--keycloak', '--keycloakURL', 'https://keycloak.example.org/auth/'],
+  ...['--keycloakRealm', 'TheiaCloud', '--keycloakClientId', 'theia-cloud', '--eagerStart'],
+  ...['--bandwidthLimiter', 'K8SANNOTATIONANDWONDERSHAPER'],
+  ...['--wondershaperImage', 'registry.example.org/theia-cloud/wondershaper:1.2.0'],
+  ...['--instancesHost', 'instances.example.org', '--storageClassName', 'default', '--enableMonitor'],
+  ...['--oAuth2ProxyVersion', 'v7.12.0', '--serviceUrl', 'https://ide.example.org/service'],
+  ...['--serviceAuthToken', 'example-service-token'],
+  ...['--enableBuildCaching', '--buildCacheUrl', 'https://cache.example.org/', '--enableBuildCachePush'],
+  ...['--enableDependencyCaching', '--dependencyCacheUrl', 'https://deps.example.org/'],
+];
+
 /** All objects of a recorded file, `a-pool-keycloak/objects.json`. */
 export function recorded(file: string): readonly KubeObject[] {
   const object = JSON.parse(readFileSync(new URL(file, FOLDER), 'utf8'));

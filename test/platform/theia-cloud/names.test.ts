@@ -118,11 +118,16 @@ describe('the slot of an object', () => {
     ['slot zero', 'instance-0-java-17-latest-0a1b2c3d4e5f'],
     ['no number at all', 'instance-nan-java-17-latest-0a1b2c3d4e5f'],
     ['a pod of the Deployment', 'instance-1-java-17-latest-0a1b2c3d4e5f-6bbddf5fbd-abcde'],
-    ['a volume claim', 'instance-1-java-17-latest-0a1b2c3d4e5f-pvc'],
+    ['a volume claim of a user', 'ws-ada-java-17-latest-0a1b2c3d4e5f'],
+    ['a snapshot of a volume claim', 'instance-1-java-17-latest-0a1b2c3d4e5f-pvc-1'],
     ['a number beyond counting', `instance-${'9'.repeat(20)}-java-17-latest-0a1b2c3d4e5f`],
     ['a session of its own', 'session-ada-java-17-latest-0a1b2c3d4e5f'],
   ])('is unknown for %s', (_, name) => {
     expect(slotOf(name, JAVA)).toBeUndefined();
+  });
+
+  it('is known for the volume claim of its own', () => {
+    expect(slotOf('instance-1-java-17-latest-0a1b2c3d4e5f-pvc', JAVA)).toBe(1);
   });
 
   it('is found with more than one digit', () => {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../../src/kube/api.ts';
-import type { RenderedSlot } from '../../../src/platform/theia-cloud/render.ts';
+import { objectsOf } from '../../../src/platform/theia-cloud/parts.ts';
 import {
   compared,
   poolRevision,
@@ -34,10 +33,6 @@ const SERVER_MADE: readonly RegExp[] = [
   /^spec\.template\.spec\.containers\[[a-z0-9-]+\]\.(terminationMessagePath|terminationMessagePolicy)$/,
   /^spec\.template\.spec\.volumes\[[a-z0-9-]+\]\.configMap\.defaultMode$/,
 ];
-
-function objectsOf(slot: RenderedSlot): readonly KubeObject[] {
-  return Object.values(slot);
-}
 
 describe.each([
   ['a-pool-keycloak/objects.json', KEYCLOAK_ARGUMENTS, template, 5],
@@ -114,7 +109,7 @@ describe('a claimed slot', () => {
   it('is current: its owners, its labels and its allow-list are the user’s', () => {
     const live = recorded('f-claim-eager/after.json');
     const { proxyConfigMap: _, ...rendered } = renderSlot(java, keycloak, 1, template);
-    const paths = Object.values(rendered).flatMap((one) =>
+    const paths = objectsOf(rendered).flatMap((one) =>
       differences(compared(one), find(live, one.kind, one.metadata.name), { vouched: false }),
     );
     expect(paths).toEqual([]);

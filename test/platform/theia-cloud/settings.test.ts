@@ -116,7 +116,7 @@ describe('arguments that do not parse', () => {
       'with an unknown limiter',
       [...HOST, '--bandwidthLimiter', 'TRAFFIC'],
       '--bandwidthLimiter',
-      /Invalid option/,
+      /is not one of .*K8SANNOTATION/,
     ],
     ['with an option given twice', [...HOST, ...HOST], '--instancesHost', 'is given twice'],
     ['with a word too many', [...HOST, 'spare'], 'argument 3', 'stands without an option'],
@@ -187,9 +187,9 @@ describe('settings from configuration', () => {
 
   it.each([
     [{}, 'instancesHost', 'is missing'],
-    [{ instancesHost: 7 }, 'instancesHost', /expected string/],
+    [{ instancesHost: 7 }, 'instancesHost', /is not text/],
     [{ instancesHost: 'ide.example.org', instanceHost: 'typo' }, 'settings', /instanceHost/],
-    [undefined, 'settings', /expected object/],
+    [undefined, 'settings', /is not an object/],
   ])('%j are refused by name', (config, field, reason) => {
     expect(settingsFromConfig(config)).toEqual({
       kind: 'invalid',

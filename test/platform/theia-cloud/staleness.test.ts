@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
 import type { KubeObject } from '../../../src/kube/api.ts';
-import { instanceOf, type SlotView } from '../../../src/platform/theia-cloud/instance.ts';
+import { instanceOf } from '../../../src/platform/theia-cloud/instance.ts';
 import { GENERATION_LABEL } from '../../../src/platform/theia-cloud/labels.ts';
 import { poolRevision, renderSlot } from '../../../src/platform/theia-cloud/render.ts';
+import type { SlotView } from '../../../src/platform/theia-cloud/slot-view.ts';
 import {
   defaultPolicy,
   NO_MEMORY,
@@ -50,6 +51,7 @@ function slotWith(deployment: KubeObject, staleness: 'fields' | 'generation' = '
     ref: { name: 'java-17-course', uid: 'pool', resourceVersion: '1', owners: [] },
     policy: defaultPolicy('guard'),
     staleness,
+    hold: true,
     memory: NO_MEMORY,
     refresh: new Map(),
   };
@@ -65,9 +67,12 @@ function slotWith(deployment: KubeObject, staleness: 'fields' | 'generation' = '
       deployment,
     },
     pods: [],
+    sidecarPods: [],
     rendered: renderSlot(SOURCE, SETTINGS, 1, recordedTemplate()),
     revision: REVISION,
     warmPool,
+    settings: SETTINGS,
+    routes: undefined,
     sessions: new Map(),
     now: 0,
   };

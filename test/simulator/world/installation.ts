@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { seededRandom } from '../../../src/clock.ts';
 import { createNamespaces, installCrds } from '../../../src/embedded/boot.ts';
+import { createClaimProtection } from '../../../src/embedded/claims.ts';
 import { createDeploymentController } from '../../../src/embedded/deployments.ts';
 import { directApi } from '../../../src/embedded/direct.ts';
 import { createGarbageCollector } from '../../../src/embedded/gc.ts';
@@ -28,6 +29,8 @@ export const POOL = 'java-17-course';
 const FIXTURES = new URL('../../fixtures/theia-cloud/', import.meta.url);
 const START = Date.parse('2026-01-01T00:00:00Z');
 
+type Fields = Readonly<Record<string, unknown>>;
+
 /** A cluster with a Theia Cloud installation in it, driven by a clock that moves when it is told to. */
 export interface World {
   readonly clock: VirtualClock;
@@ -41,8 +44,9 @@ export interface World {
   /** A second operator process in the same namespace. */
   anotherOperator(options?: Partial<TheiaOperatorOptions>): TheiaOperator;
   startOperator(): Promise<void>;
-  createPool(minInstances: number, fields?: Readonly<Record<string, unknown>>): Promise<void>;
-  changePool(spec: Readonly<Record<string, unknown>>): Promise<void>;
+  createPool(minInstances: number, fields?: Fields, name?: string): Promise<void>;
+  changePool(spec: Fields, name?: string): Promise<void>;
+  annotatePool(annotations: Readonly<Record<string, string>>): Promise<void>;
   /** Everything that is there of a kind. */
   all(resource: Resource): Promise<readonly KubeObject[]>;
   /** What the operator sent from now on, until the returned function is called. */
@@ -77,7 +81,9 @@ export async function theiaCloud({ gcLagMs = 20, intercept, ...options }: WorldO
   createNamespaces(store, [NAMESPACE]);
   const kubelet = createKubelet(store, { now, random });
   const controller = createDeploymentController(store, { now });
-  runActors([createGarbageCollector(store, { now, lagMs: gcLagMs }), controller, kubelet], clock, store);
+  const protection = createClaimProtection(store, { now });
+  const collector = createGarbageCollector(store, { now, lagMs: gcLagMs });
+  runActors([collector, controller, kubelet, protection], clock, store);
 
   const api = directApi(store, { user: 'kubectl', now });
   const sent: Sent[] = [];
@@ -116,12 +122,16 @@ export async function theiaCloud({ gcLagMs = 20, intercept, ...options }: WorldO
       await up;
       await clock.advance(2_000);
     },
-    createPool: async (minInstances, fields = {}) => {
-      await api.create(APP_DEFINITIONS_V1BETA11, NAMESPACE, appDefinition(POOL, { minInstances, ...fields }));
+    createPool: async (minInstances, fields = {}, name = POOL) => {
+      await api.create(APP_DEFINITIONS_V1BETA11, NAMESPACE, appDefinition(name, { minInstances, ...fields }));
       await clock.advance(8_000);
     },
-    changePool: async (spec) => {
+    changePool: async (spec, name = POOL) => {
       const patch = { type: 'merge', patch: { spec } } as const;
+      await api.patch(APP_DEFINITIONS_V1BETA11, { namespace: NAMESPACE, name }, patch);
+    },
+    annotatePool: async (annotations) => {
+      const patch = { type: 'merge', patch: { metadata: { annotations } } } as const;
       await api.patch(APP_DEFINITIONS_V1BETA11, { namespace: NAMESPACE, name: POOL }, patch);
     },
     all: async (resource) => {

@@ -32,6 +32,20 @@ describe('the operator writes what the real one was recorded to write', () => {
     expectSame(sent(), 'b-claim-eager-plain');
   });
 
+  it('for a Session that finds no free slot, reads included: g-claim-lazy-fallback-keycloak', async () => {
+    const world = await pool(3, [1, 2, 3], { sessionsPerUser: 10 });
+    const sent = world.record();
+    await claim(world, 4);
+    expectSame(sent(), 'g-claim-lazy-fallback-keycloak', () => true);
+  });
+
+  it('for the same without Keycloak: b-claim-lazy-fallback-plain', async () => {
+    const world = await pool(1, [1], PLAIN);
+    const sent = world.record();
+    await claim(world, 5);
+    expectSame(sent(), 'b-claim-lazy-fallback-plain');
+  });
+
   it('for a release that is faster than the garbage collector, reads included: h-release-eager-keycloak', async () => {
     const world = await pool(3, [1, 2, 3], { gcLagMs: 400 });
     const sent = world.record();
@@ -62,6 +76,34 @@ describe('the operator writes what the real one was recorded to write', () => {
     await world.changePool({ minInstances: 2 });
     await world.clock.advance(5_000);
     expectSame(sent(), 'i-scale-5-to-2');
+  });
+
+  it('for two slots that become three, one claimed and free of its retirement: i-scale-2-to-3', async () => {
+    const world = await pool(2, [1]);
+    const sent = world.record();
+    await world.changePool({ minInstances: 3 });
+    await world.clock.advance(5_000);
+    expectSame(sent(), 'i-scale-2-to-3');
+  });
+
+  it('for ten free slots that are all replaced at once: x-rollout-of-10-free', async () => {
+    const world = await pool(10);
+    const sent = world.record();
+    await world.changePool({ image: 'registry.example.org/ide/java-17:1.1.0' });
+    await world.clock.advance(8_000);
+    expectSame(sent(), 'x-rollout-of-10-free');
+  });
+
+  it('for an annotation after a release that it slept through, two slots claimed: k-heal-by-annotation', async () => {
+    const world = await pool(3, [1, 2]);
+    await world.operator.stop();
+    await world.changePool({ image: 'registry.example.org/ide/java-17:1.2.0' });
+    await world.clock.advance(10_000);
+    await world.startOperator();
+    const sent = world.record();
+    await world.annotatePool({ 'helm.sh/revision': '2' });
+    await world.clock.advance(5_000);
+    expectSame(sent(), 'k-heal-by-annotation');
   });
 
   it('for the release of the slot that was retired: i-release-of-retired-slot', async () => {
