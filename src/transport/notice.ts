@@ -1,12 +1,14 @@
 import * as z from 'zod/mini';
 import { TerminalError } from '../errors.ts';
 import { formatKey, type PoolKey, parseKey } from '../pool/key.ts';
+import { parseStrictJson } from './strict-json.ts';
 
 /** Why a notice was sent: for people and logs. No code path depends on it. */
 export type NoticeReason = 'changed' | 'deleted' | 'sync' | 'manual' | 'resync';
 
-const ObjectSchema = z.strictObject({
-  group: z.string().check(z.maxLength(253)),
+/** An object as a notice names it. */
+export const ObjectSchema = z.strictObject({
+  group: z.string().check(z.regex(/^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?)?$/)),
   kind: z.string().check(z.regex(/^[A-Za-z][A-Za-z0-9]{0,62}$/)),
   namespace: z.string().check(z.regex(/^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)?$/)),
   name: z.string().check(z.regex(/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/)),
@@ -87,7 +89,14 @@ export interface ParsedNotice {
 
 /** The notice that `text` spells. Throws TerminalError with a one-line reason that repeats nothing of the text. */
 export function parseNotice(text: string): ParsedNotice {
-  const result = NoticeSchema.safeParse(parseJson(text));
+  const json = parseStrictJson(text);
+  if ('problem' in json) throw new TerminalError(`no notice: ${json.problem}`);
+  return readNotice(json.value);
+}
+
+/** The notice that a value is, as `parseNotice` says. */
+export function readNotice(value: unknown): ParsedNotice {
+  const result = NoticeSchema.safeParse(value);
   if (!result.success) {
     const [issue] = result.error.issues;
     const where = issue === undefined || issue.path.length === 0 ? 'it' : issue.path.join('.');
@@ -105,12 +114,4 @@ export function parseNotice(text: string): ParsedNotice {
     throw new TerminalError("no notice: id is not the object's");
   }
   return { notice, key };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new TerminalError('no notice: not JSON');
-  }
 }

@@ -7,11 +7,15 @@ export interface Trigger {
   readonly object?: NoticeObject;
   /** Epoch ms. */
   readonly observedAt: number;
+  /** Tells the same request from another one: what is added twice with the same `once` may have one pass for both. */
+  readonly once?: string;
 }
 
 /** A notice as the trigger of the pass that it leads to. */
-export function triggerOf({ data }: Notice): Trigger {
-  return { reason: data.reason, object: data.object, observedAt: Date.parse(data.observedAt) };
+export function triggerOf({ source, data }: Notice): Trigger {
+  const { reason, object, observedAt, epoch, seq } = data;
+  // The sender's count, not the object's version: a second notice about one state of an object is a second request.
+  return { reason, object, observedAt: Date.parse(observedAt), once: `${source}/${epoch}/${seq}` };
 }
 
 /** Where keys wait for their pass. A key waits once, however often it is added. */

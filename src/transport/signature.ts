@@ -26,8 +26,9 @@ export interface Verification {
   readonly now: number;
 }
 
-const AGE_MAX_SECONDS = 300;
-const AHEAD_MAX_SECONDS = 60;
+/** How old and how far in the future a timestamp may be. */
+export const AGE_MAX_SECONDS = 300;
+export const AHEAD_MAX_SECONDS = 60;
 const ID_CHARACTERS_MAX = 256;
 const SIGNATURES_MAX = 10;
 const SECRET_PREFIX = 'whsec_';
