@@ -7,6 +7,7 @@ import type { Log } from '../telemetry/log.ts';
 import type { Notice, NoticeObject } from '../transport/notice.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
 import { createPoolNames, EVERY_POOL, type PoolNames } from './pool-names.ts';
+import { createTroubles, type Troubles } from './troubles.ts';
 
 export interface ForwarderOptions {
   readonly api: KubeApi;
@@ -20,14 +21,31 @@ export interface ForwarderOptions {
   readonly log: Log;
 }
 
+/** One watched kind in one namespace, as it is now. */
+export interface WatchedKind {
+  readonly platform: string;
+  readonly namespace: string;
+  readonly kind: string;
+  /** When the server last said something about it, epoch ms; `undefined` before it ever did. */
+  readonly lastSeenAt: number | undefined;
+  /** It is not served to us (404, 403). Asking goes on. */
+  readonly isAbsent: boolean;
+  readonly lists: number;
+  readonly watches: number;
+}
+
 /** Watches one cluster and says which pools something happened to. */
 export interface Forwarder {
   /** Resolves when every kind was listed once, or turned out not to be served to us. */
   readonly ready: Promise<void>;
-  /** When the quietest of the watched kinds last gave a sign of life, epoch ms; `undefined` before all of them did. */
-  lastSeenAt(): number | undefined;
+  /** Every watch, with how it is. */
+  kinds(): readonly WatchedKind[];
+  /** Pools that a notice waits for or is on its way about; how many changes were seen, and how many shared a notice. */
+  outbox(): { readonly size: number; readonly added: number; readonly coalesced: number };
   /** Resolves when everything seen so far is sent. */
   flushed(): Promise<void>;
+  /** Ends all watches, and resolves when what was seen so far is sent, without waiting for more of it. */
+  drain(): Promise<void>;
   /** Ends all watches. What waits to be sent is dropped: the next start tells of every object anew. */
   stop(): Promise<void>;
 }
@@ -51,27 +69,51 @@ export function startForwarder(options: ForwarderOptions): Forwarder {
   const stopping = new AbortController();
   const outbox = createOutbox({ clock, epoch: newEpoch(random), send });
   const pools = createPoolNames();
+  const troubles = createTroubles(options);
   const beats = platforms.flatMap((platform) =>
     platform.watches.flatMap((spec) => namespaces.map((namespace): Beat => ({ platform, spec, namespace }))),
   );
-  const reflectors = beats.map((beat) => follow(options, beat, pools, outbox));
+  const followed = beats.map((beat) => ({
+    beat,
+    reflector: follow(options, beat, { pools, outbox, troubles }),
+  }));
+  const reflectors = followed.map(({ reflector }) => reflector);
   const runs = reflectors.map((reflector) => reflector.run(stopping.signal));
+  const endWatches = (): void => {
+    stopping.abort();
+    troubles.stop();
+  };
   return {
     ready: Promise.all(reflectors.map((reflector) => reflector.answered)).then(() => undefined),
-    lastSeenAt: () => oldest(reflectors),
+    kinds: () => followed.map(watchedKind),
+    outbox: () => ({ size: outbox.size(), ...outbox.counts() }),
     flushed: () => outbox.flushed(),
+    async drain() {
+      endWatches();
+      await Promise.all(runs);
+      outbox.hurry();
+      await outbox.flushed();
+    },
     async stop() {
-      stopping.abort();
+      endWatches();
       outbox.stop();
       await Promise.all(runs);
     },
   };
 }
 
-function follow(options: ForwarderOptions, beat: Beat, pools: PoolNames, outbox: Outbox): Reflector {
+/** What all kinds of a forwarder share. */
+interface Common {
+  readonly pools: PoolNames;
+  readonly outbox: Outbox;
+  readonly troubles: Troubles;
+}
+
+function follow(options: ForwarderOptions, beat: Beat, { pools, outbox, troubles }: Common): Reflector {
   const { api, clock, random, log, clusterId } = options;
   const { platform, spec, namespace } = beat;
   const scope = `${platform.name}/${namespace}`;
+  const name = options.namespaces.length > 1 ? `${namespace}/${spec.resource.kind}` : spec.resource.kind;
   return createReflector<Kept>({
     api,
     resource: spec.resource,
@@ -79,6 +121,7 @@ function follow(options: ForwarderOptions, beat: Beat, pools: PoolNames, outbox:
     clock,
     random,
     log,
+    onTrouble: (trouble) => (trouble === undefined ? troubles.over(name) : troubles.add(name, trouble)),
     keep: (object) => ({
       // An object may claim to belong to anything: a name that no pool can have would only be refused at the door.
       names: platform
@@ -115,13 +158,15 @@ function identityOf(resource: Resource, object: KubeObject, namespace: string): 
   return { group: resource.group, kind: resource.kind, namespace, name, uid, resourceVersion };
 }
 
-function oldest(reflectors: readonly Reflector[]): number | undefined {
-  // A kind that is not served to us never gives a sign: it must not make the forwarder look dead.
-  const times = reflectors
-    .filter((reflector) => !reflector.isAbsent())
-    .map((reflector) => reflector.lastSeenAt());
-  const known = times.filter((time) => time !== undefined);
-  return known.length < times.length || known.length === 0 ? undefined : Math.min(...known);
+function watchedKind({ beat, reflector }: { beat: Beat; reflector: Reflector }): WatchedKind {
+  return {
+    platform: beat.platform.name,
+    namespace: beat.namespace,
+    kind: beat.spec.resource.kind,
+    lastSeenAt: reflector.lastSeenAt(),
+    isAbsent: reflector.isAbsent(),
+    ...reflector.effort(),
+  };
 }
 
 /** 16 hexadecimal digits: two starts of the forwarder never share one in practice. */

@@ -18,8 +18,12 @@ export interface Outbox {
   add(news: News): void;
   /** Keys that wait or are being sent. */
   size(): number;
+  /** How many changes were added, and how many of them another one's notice stands for. */
+  counts(): { readonly added: number; readonly coalesced: number };
   /** Resolves when everything that was added before is sent. */
   flushed(): Promise<void>;
+  /** Lets everything that waits go at once. */
+  hurry(): void;
   /** Forgets what waits; what is being sent is the sender's to end. */
   stop(): void;
 }
@@ -66,6 +70,8 @@ class KeyOutbox implements Outbox {
   readonly #waiting = new Map<string, Entry>();
   readonly #sending = new Set<string>();
   #seq = 0;
+  #added = 0;
+  #coalesced = 0;
   #flushWaiters: (() => void)[] = [];
 
   constructor(options: OutboxOptions) {
@@ -76,9 +82,11 @@ class KeyOutbox implements Outbox {
     const now = this.#options.clock.now();
     const name = subjectOf(news.key);
     const known = this.#waiting.get(name);
+    this.#added += 1;
     const entry = known ?? newEntry(news, now);
     if (known === undefined) this.#waiting.set(name, entry);
     else {
+      this.#coalesced += 1;
       entry.coalesced += 1;
       if (WEIGHT[news.reason] >= WEIGHT[entry.news.reason]) entry.news = news;
     }
@@ -90,6 +98,18 @@ class KeyOutbox implements Outbox {
 
   size(): number {
     return new Set([...this.#waiting.keys(), ...this.#sending]).size;
+  }
+
+  counts(): { readonly added: number; readonly coalesced: number } {
+    return { added: this.#added, coalesced: this.#coalesced };
+  }
+
+  hurry(): void {
+    for (const entry of this.#waiting.values()) {
+      entry.cancel();
+      entry.due = true;
+    }
+    this.#sendDue();
   }
 
   flushed(): Promise<void> {

@@ -33,6 +33,8 @@ export interface ExchangeOptions {
 const THROTTLE_WAITS_MAX = 3;
 // A pass inside a function must not sleep longer than this: beyond it the queue waits instead.
 const THROTTLE_WAIT_MAX_MS = 2_000;
+/** Also where the server says that it may be asked again at once. */
+const THROTTLE_WAIT_MIN_MS = 1_000;
 const THROTTLE_SPREAD_MS = 250;
 const USER_AGENT = 'everwarm';
 
@@ -80,7 +82,8 @@ export function createExchange(options: ExchangeOptions): Exchange {
         );
         if (outcome.kind !== 'throttled' || waits === THROTTLE_WAITS_MAX) return outcome;
         if (outcome.retryAfterMs > THROTTLE_WAIT_MAX_MS) return outcome;
-        await clock.sleep(outcome.retryAfterMs + random() * THROTTLE_SPREAD_MS);
+        const waitMs = Math.max(outcome.retryAfterMs, THROTTLE_WAIT_MIN_MS);
+        await clock.sleep(waitMs + random() * THROTTLE_SPREAD_MS);
       }
     },
     open: (call, request, signal) =>

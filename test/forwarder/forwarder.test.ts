@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { silentKinds } from '../../src/app/liveness.ts';
 import { type Clock, seededRandom, systemClock } from '../../src/clock.ts';
 import { directApi } from '../../src/embedded/direct.ts';
 import { createStore, type EmbeddedStore } from '../../src/embedded/store.ts';
@@ -263,18 +264,25 @@ describe('the forwarder', () => {
 
   it('is ready although a kind is not installed, and still alive', async () => {
     const watches = [...platform.watches, { resource: WIDGETS, metadataOnly: true, urgent: false }];
-    const { clock, put, news, forwarder } = await world(undefined, { ...platform, watches });
+    const { clock, put, news, forwarder, lines } = await world(undefined, { ...platform, watches });
     put(CONFIG_MAPS, 'a1', inPool('java'));
     await clock.advance(5_000);
     expect(news()).toEqual(['prod/plain/ide/java changed a1 (1)']);
-    expect(forwarder.lastSeenAt()).toBe(START);
+    expect(silentKinds(forwarder.kinds(), { now: START + 5_000, startedAt: START })).toBe(undefined);
+    expect(forwarder.kinds().filter(({ isAbsent }) => isAbsent)).toMatchObject([{ kind: 'Widget' }]);
+    await clock.advance(600_000);
+    expect(silentKinds(forwarder.kinds(), { now: clock.now(), startedAt: START })).toBe(undefined);
+    // Said once, however long it lasts.
+    expect(lines.filter((line) => line.includes('watch.absent'))).toEqual([
+      expect.stringContaining('warn watch.absent kind=Widget'),
+    ]);
   });
 
   it('gives a sign of life within four minutes although nothing happens', async () => {
     const { clock, forwarder } = await world();
     for (let minute = 1; minute <= 60; minute += 1) {
       await clock.advance(60_000);
-      expect(clock.now() - (forwarder.lastSeenAt() ?? 0)).toBeLessThanOrEqual(240_000);
+      expect(silentKinds(forwarder.kinds(), { now: clock.now(), startedAt: START })).toBe(undefined);
     }
   });
 
@@ -298,6 +306,40 @@ describe('the forwarder', () => {
       'prod/plain/ide/python changed b1 (1)',
       'prod/plain/ide/rust sync c1 (1)',
     ]);
+  });
+
+  it('says once that a cluster cannot be reached, reminds of it ever more rarely, and says when it is over', async () => {
+    const { clock, network, lines, forwarder } = await world();
+    await clock.advance(5_000);
+    network.cut();
+    await clock.advance(3_600_000);
+    const trouble = lines.filter((line) => line.includes('watch.'));
+    expect(trouble[0]).toContain('warn watch.trouble kinds=ConfigMap,ResourceQuota,Service why=ECONNRESET');
+    // After 1, 3, 7, 15 and 31 minutes more.
+    expect(trouble).toHaveLength(6);
+    expect(silentKinds(forwarder.kinds(), { now: clock.now(), startedAt: START })).toContain(
+      'nothing was heard for 240 s of ide/ConfigMap, ide/Service, ide/ResourceQuota',
+    );
+    network.mend();
+    await clock.advance(120_000);
+    expect(lines.filter((line) => line.includes('watch.')).slice(6)).toEqual([
+      expect.stringContaining('watch.recovered afterSeconds=36'),
+    ]);
+    expect(silentKinds(forwarder.kinds(), { now: clock.now(), startedAt: START })).toBe(undefined);
+  });
+
+  it('sends what it knows before it ends, without waiting for more of it', async () => {
+    const { clock, put, news, forwarder } = await world();
+    await clock.advance(5_000);
+    put(CONFIG_MAPS, 'a1', inPool('java'));
+    await clock.settle();
+    expect(forwarder.outbox()).toEqual({ size: 1, added: 1, coalesced: 0 });
+    await forwarder.drain();
+    expect(news()).toEqual(['prod/plain/ide/java changed a1 (1)']);
+    put(CONFIG_MAPS, 'a1', { data: { x: '2' } });
+    await clock.advance(600_000);
+    expect(news()).toEqual([]);
+    expect(forwarder.outbox()).toEqual({ size: 0, added: 1, coalesced: 0 });
   });
 
   it('ends when it is stopped', async () => {

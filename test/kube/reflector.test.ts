@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { KubeObject } from '../../src/kube/api.ts';
-import { type Change, createReflector, type Reflector } from '../../src/kube/reflector.ts';
+import { type Change, createReflector, type Reflector, type Trouble } from '../../src/kube/reflector.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { type LeapingClock, leapingClock, START } from './_leaping-clock.ts';
 import { json, serve, status, type TestServer } from './_server.ts';
@@ -24,6 +24,7 @@ interface World {
   /** `changed a@2`, as they come. */
   readonly told: readonly string[];
   readonly lines: readonly string[];
+  readonly troubles: readonly Trouble[];
   /** What the server was asked next: `list`, or `watch` with the place. */
   asked(): Promise<string>;
   /** Resolves when the reflector has told `count` changes. */
@@ -44,6 +45,7 @@ async function follow(
   const clock = leapingClock();
   const told: string[] = [];
   const lines: string[] = [];
+  const troubles: Trouble[] = [];
   let waiters: (() => void)[] = [];
   const reflector = createReflector<string>({
     // No deadline gets in the way when the hands are moved while an answer is still on its way.
@@ -54,6 +56,7 @@ async function follow(
     // Full jitter at its longest: what is waited is what is allowed.
     random: () => 0.999_999,
     log: createLog({ clock, format: 'human', write: (text) => lines.push(text) }),
+    onTrouble: (trouble) => trouble && troubles.push(trouble),
     keep: (object) => `kept-${object.metadata.resourceVersion}`,
     onChange: (change) => {
       const { name, resourceVersion } = change.object.metadata;
@@ -76,6 +79,7 @@ async function follow(
     reflector,
     told,
     lines,
+    troubles,
     async asked() {
       const { query } = await server.next();
       return query.has('watch') ? `watch ${query.get('resourceVersion')}` : 'list';
@@ -135,7 +139,7 @@ describe('a reflector', () => {
       'watch 9',
     ]);
     expect(world.told).toEqual(['sync a@3', 'changed a@6', 'changed a@11']);
-    expect(world.clock.slept).toEqual([]);
+    expect(world.clock.slept).toEqual([1_000]);
   });
 
   it.each([
@@ -151,7 +155,8 @@ describe('a reflector', () => {
       ]);
       await world.hears(7);
       expect(world.told.slice(3)).toEqual(['deleted d@4', 'sync a@3', 'changed b@15', 'changed c@16']);
-      expect(world.clock.slept).toEqual([]);
+      // No hurry: the place was got a moment ago, so it is the server that is not well.
+      expect(world.clock.slept[0]).toBe(1_000);
     },
   );
 
@@ -200,8 +205,11 @@ describe('a reflector', () => {
     const failures = Array.from({ length: 8 }, () => fails(500));
     const world = await follow([...failures, lists('5', deployment('a', '3'))]);
     await world.hears(1);
-    expect(world.clock.slept).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
-    expect(world.lines).toHaveLength(4);
+    const waits = [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000];
+    // And a second more before the watch that follows.
+    expect(world.clock.slept.slice(0, waits.length)).toEqual(waits);
+    expect(world.troubles.map(({ waitMs }) => waitMs)).toEqual(waits);
+    expect(world.troubles.map(({ failures }) => failures)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
   });
 
   it('takes a single word for a sign that all is well again', async () => {
@@ -261,7 +269,20 @@ describe('a reflector', () => {
       lists('7', deployment('a', '6')),
     ]);
     await world.hears(1);
-    expect(world.clock.slept).toEqual([2_000]);
+    expect(world.clock.slept.slice(0, 3)).toEqual([1_000, 1_000, 2_000]);
+  });
+
+  it('does not ask in a loop a server that ends each watch after a word', async () => {
+    const speaksAndEnds = says(bookmark('5'));
+    const world = await follow([
+      lists('5'),
+      speaksAndEnds,
+      speaksAndEnds,
+      speaksAndEnds,
+      keepsSaying(line('ADDED', deployment('a', '6'))),
+    ]);
+    await world.hears(1);
+    expect(world.clock.slept).toEqual([1_000, 1_000, 1_000]);
   });
 
   it('goes on after an object that its reader cannot bear', async () => {
