@@ -3,14 +3,15 @@ import type { Clock, Random } from './clock.ts';
 import type { Report } from './controller/outcome.ts';
 import { reconcile } from './controller/reconcile.ts';
 import { resync } from './controller/resync.ts';
-import { startForwarder } from './forwarder/main.ts';
+import { type Forwarder, startForwarder } from './forwarder/main.ts';
 import type { KubeApi } from './kube/api.ts';
 import type { Platform } from './platform/platform.ts';
 import { formatKey, type PoolKey } from './pool/key.ts';
+import type { PoolStatus } from './pool/types.ts';
 import type { Log } from './telemetry/log.ts';
 import { createLocalQueue } from './transport/local-queue.ts';
 import type { Notice } from './transport/notice.ts';
-import type { PassResult, Queue } from './transport/queue.ts';
+import { type PassResult, type Queue, triggerOf } from './transport/queue.ts';
 import { createWebhookClient } from './transport/webhook-client.ts';
 import { startWebhookServer } from './transport/webhook-server.ts';
 
@@ -37,10 +38,19 @@ export interface AppDeps {
   readonly onNotice?: (notice: Notice, isLost: boolean) => void;
   /** Told of a resync that was done: how many pools it saw, and which of them it found in need of a pass. */
   readonly onResync?: (seen: number, enqueued: readonly PoolKey[]) => void;
+  readonly observer?: LoopObserver;
+}
+
+/** Who counts what the loop does; for graphs and alarms. */
+export interface LoopObserver {
+  pass(result: 'done' | 'failed'): void;
+  /** A look at a namespace is over; every pool that it saw was told of before. */
+  resync(namespace: string, result: 'done' | 'failed'): void;
+  seen(key: PoolKey, staleSeconds: number, status: PoolStatus): void;
 }
 
 /** Everwarm at work on one cluster. */
-export interface App {
+export interface App extends Pick<Forwarder, 'kinds' | 'outbox'> {
   /** The ingest door. */
   readonly webhook: string;
   /** Resolves when every kind was listed once and everything it told was sent. */
@@ -70,8 +80,7 @@ export async function createApp(config: AppConfig, deps: AppDeps): Promise<App> 
     clock,
     log,
     secretOf: (cluster, keyId) => (cluster === config.cluster && keyId === KEY_ID ? secret : undefined),
-    accept: ({ key, notice: { data } }) =>
-      queue.add(key, { reason: data.reason, object: data.object, observedAt: Date.parse(data.observedAt) }),
+    accept: ({ key, notice }) => queue.add(key, triggerOf(notice)),
   });
   const stopping = new AbortController();
   const url = `${door.url}/v1/notices/${config.cluster}/${KEY_ID}`;
@@ -85,6 +94,8 @@ export async function createApp(config: AppConfig, deps: AppDeps): Promise<App> 
   const stopTimers = config.namespaces.map((namespace) => keepResyncing(config, deps, queue, namespace));
   return {
     webhook: door.url,
+    kinds: forwarder.kinds,
+    outbox: forwarder.outbox,
     ready: forwarder.ready.then(() => forwarder.flushed()),
     idle: () => queue.idle(),
     async stop() {
@@ -104,7 +115,14 @@ async function pass(deps: AppDeps, key: PoolKey): Promise<PassResult> {
     deps.log.warn('pass.unknown-platform', { pool: formatKey(key) });
     return {};
   }
-  return await reconcile({ ...deps, platform }, key);
+  try {
+    const result = await reconcile({ ...deps, platform }, key);
+    deps.observer?.pass('done');
+    return result;
+  } catch (error) {
+    deps.observer?.pass('failed');
+    throw error;
+  }
 }
 
 /** Loses notices as asked: what is left must be enough to converge, for the resync looks without being told. */
@@ -122,7 +140,7 @@ function losing(
 
 /** Looks at all pools of a namespace on a timer; a look that takes longer than the interval is not overtaken by the next. */
 function keepResyncing(config: AppConfig, deps: AppDeps, queue: Queue, namespace: string): () => void {
-  const { clock, log } = deps;
+  const { clock, log, observer } = deps;
   let isLooking = false;
   let cancel = clock.after(config.resyncMs, tick);
   return () => cancel();
@@ -142,18 +160,23 @@ function keepResyncing(config: AppConfig, deps: AppDeps, queue: Queue, namespace
   async function look(): Promise<void> {
     const due: PoolKey[] = [];
     let seen = 0;
+    let result: 'done' | 'failed' = 'done';
     for (const platform of deps.platforms) {
       const enqueue = (key: PoolKey): void => {
         due.push(key);
         void queue.add(key, { reason: 'resync', observedAt: clock.now() });
       };
       try {
-        seen += await resync({ api: deps.api, platform, cluster: config.cluster, namespace, enqueue });
+        const scope = { platform, cluster: config.cluster, namespace };
+        const onSeen: LoopObserver['seen'] = (...pool) => observer?.seen(...pool);
+        seen += await resync({ api: deps.api, ...scope, enqueue, onSeen });
       } catch (error) {
         const cause = error instanceof Error ? error.message : 'unknown';
         log.warn('resync.failed', { namespace, platform: platform.name, cause });
+        result = 'failed';
       }
     }
+    observer?.resync(namespace, result);
     deps.onResync?.(seen, due);
   }
 }

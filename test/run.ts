@@ -1,35 +1,34 @@
 /**
- * What `npm run check` (with --fast) and `npm test` run: lint, types, unused code, fast tests, and without --fast
- * the slow ones. The last line is `N passed, N failed, N skipped` over all stages; the exit code is 0 if none failed.
+ * What `npm run check` (with --fast) and `npm test` run: lint, types, unused code, fast tests, and without --fast the slow
+ * ones and those on a real API server; `npm run test:real` (with --real) runs the last alone. The last line is
+ * `N passed, N failed, N skipped` over all stages, or with --json what the real ones came to; the exit code is 0 if none failed.
  */
 import { spawnSync } from 'node:child_process';
-import { relative } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
-import type { TestCase, Vitest } from 'vitest/node';
-
-interface Counts {
-  readonly passed: number;
-  readonly failed: number;
-  readonly skipped: number;
-}
+import { type Counts, runTests } from './_vitest.ts';
+import { forgetConformance, judgeLeftOut, type Summary, summaryOf } from './real/summary.ts';
 
 // In a pipe and in CI, plain text. The tools read this when they start, which is why Vitest is imported below.
 if (!process.stdout.isTTY) process.env['NO_COLOR'] = '1';
 
-const { values: options } = parseArgs({ options: { fast: { type: 'boolean', default: false } } });
+const flag = { type: 'boolean', default: false } as const;
+const { values: options } = parseArgs({ options: { fast: flag, real: flag, json: flag } });
 
 const colors = process.stdout.isTTY ? [] : ['--colors=off'];
-const stages: ReadonlyArray<readonly [name: string, run: () => Counts | Promise<Counts>]> = [
+type Stage = readonly [name: string, run: () => Counts | Promise<Counts>];
+let summary: Summary | undefined;
+const fast: readonly Stage[] = [
   ['lint', () => tool('@biomejs/biome/bin/biome', 'ci', '--error-on-warnings', ...colors, '.')],
   ['types', () => tool('typescript/bin/tsc')],
   ['unused', () => tool('knip/bin/knip.js')],
-  ['fast tests', () => tests('fast')],
-  ...(options.fast ? [] : [['slow tests', () => tests('slow')] as const]),
+  ['fast tests', () => runTests(['fast'])],
 ];
+const real: Stage = ['real cluster', realTests];
+const stages = options.real ? [real] : options.fast ? fast : [...fast, slow(), real];
 
 const startedAt = performance.now();
-const summary: string[] = [];
+const lines: string[] = [];
 const total = { passed: 0, failed: 0, skipped: 0 };
 for (const [name, run] of stages) {
   console.log(`\n--- ${name} (${seconds(startedAt)} since the start)`);
@@ -39,11 +38,12 @@ for (const [name, run] of stages) {
   total.failed += counts.failed;
   total.skipped += counts.skipped;
   const verdict = counts.failed === 0 ? 'ok' : 'FAILED';
-  summary.push(
-    `${name.padEnd(10)}  ${verdict.padEnd(6)}  ${seconds(stageStartedAt).padStart(8)}  ${say(counts)}`,
+  lines.push(
+    `${name.padEnd(12)}  ${verdict.padEnd(6)}  ${seconds(stageStartedAt).padStart(8)}  ${say(counts)}`,
   );
 }
-console.log(`\n${summary.join('\n')}\n\n${say(total)}`);
+console.log(`\n${lines.join('\n')}\n\n${say(total)}`);
+if (options.json && summary !== undefined) console.log(JSON.stringify(summary));
 process.exit(total.failed === 0 ? 0 : 1);
 
 function seconds(since: number): string {
@@ -60,34 +60,22 @@ function tool(file: string, ...args: string[]): Counts {
   return status === 0 ? { passed: 1, failed: 0, skipped: 0 } : { passed: 0, failed: 1, skipped: 0 };
 }
 
-async function tests(project: 'fast' | 'slow'): Promise<Counts> {
-  const { startVitest } = await import('vitest/node');
-  const vitest = await startVitest('test', [], { project, run: true, watch: false, allowOnly: false });
-  const counts = count(vitest);
-  await vitest.close();
-  return counts;
+/** The chart's tests need helm; where it cannot be had they are skipped and say why. */
+function slow(): Stage {
+  return [
+    'slow tests',
+    () => {
+      spawnSync(process.execPath, ['test/chart/helm.ts'], { stdio: 'inherit' });
+      return runTests(['slow']);
+    },
+  ];
 }
 
-/** A file that does not load and an error outside of any test count as a failure each; so does a skip without a reason. */
-function count(vitest: Vitest): Counts {
-  const modules = vitest.state.getTestModules();
-  const cases = modules.flatMap((module) => [...module.children.allTests()]);
-  const passed = cases.filter((test) => test.result().state === 'passed').length;
-  const skips = cases.filter((test) => test.result().state === 'skipped').map(skip);
-  for (const { title, reason } of skips)
-    console.log(`skipped: ${title}: ${reason ?? 'no reason given (fails)'}`);
-  const unexplained = skips.filter(({ reason }) => reason === undefined).length;
-  const notLoaded = modules.filter((module) => module.errors().length > 0).length;
-  const strayErrors = vitest.state.getUnhandledErrors().length;
-  return {
-    passed,
-    failed: cases.length - passed - skips.length + unexplained + notLoaded + strayErrors,
-    skipped: skips.length - unexplained,
-  };
-}
-
-function skip(test: TestCase) {
-  const result = test.result();
-  const reason = result.state === 'skipped' ? result.note : undefined;
-  return { title: `${relative('', test.module.moduleId)} > ${test.fullName}`, reason };
+/** The comparison with a real API server, Everwarm on one, and the scenarios on one. */
+function realTests(): Promise<Counts> {
+  forgetConformance();
+  return runTests(['real', 'stories'], (vitest) => {
+    summary = summaryOf(vitest);
+    return judgeLeftOut(vitest);
+  });
 }

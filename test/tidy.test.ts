@@ -1,6 +1,7 @@
-import { spawnSync } from 'node:child_process';
-import { existsSync, globSync, readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { globSync, readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { runProgram } from '../src/cli/program.ts';
+import { seededRandom, systemClock } from '../src/clock.ts';
 import { type Commands, documentedCommands } from './tidy-commands.ts';
 import {
   clockAndChance,
@@ -181,21 +182,39 @@ describe('the texts speak of the product', () => {
 });
 
 describe('every command in the texts can be typed', () => {
-  const CLI = 'src/cli/main.ts';
-  const helps = new Map<string, string | undefined>();
+  const helps = new Map<string, string>();
   const commands: Commands = {
     scripts: Object.keys(JSON.parse(readFileSync('package.json', 'utf8')).scripts),
-    help: (command) => {
-      if (!helps.has(command)) helps.set(command, existsSync(CLI) ? helpOf(command) : undefined);
-      return helps.get(command);
-    },
+    help: (command) => helps.get(command),
   };
 
-  function helpOf(command: string): string | undefined {
-    const args = command === '' ? ['--help'] : [command, '--help'];
-    const { status, stdout } = spawnSync(process.execPath, [CLI, ...args], { encoding: 'utf8' });
-    return status === 0 ? stdout : undefined;
+  async function helpOf(args: readonly string[]): Promise<string> {
+    const lines: string[] = [];
+    await runProgram([...args, '--help'], {
+      config: {
+        kubeconfig: '',
+        service: { host: undefined, port: undefined },
+        settings: undefined,
+        forward: {},
+        color: false,
+      },
+      clock: systemClock,
+      random: seededRandom(1),
+      print: (line) => lines.push(line),
+      complain: () => {},
+      hasColor: false,
+      width: undefined,
+      signal: new AbortController().signal,
+    });
+    return lines.join('\n');
   }
+
+  beforeAll(async () => {
+    helps.set('', await helpOf([]));
+    for (const [, name = ''] of (helps.get('') ?? '').matchAll(/^ {2}([a-z][a-z-]*) /gm)) {
+      helps.set(name, await helpOf([name]));
+    }
+  });
 
   it('in this repository', () => {
     const texts = files.filter(({ path }) => /^(?:[^/]+|docs\/.*)\.md$/.test(path));

@@ -2,12 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Clock, Random } from '../clock.ts';
 import { TerminalError } from '../errors.ts';
+import { unusedKubeconfig } from './kubeconfig.ts';
 import { startLocalCluster } from './local-cluster.ts';
 import type { Addresses } from './up.ts';
 
 export interface ApiServerOptions {
   readonly port: number;
-  readonly kubeconfigOut: string;
+  /** Where its kubeconfig goes; not over that of another one that runs here unless named. */
+  readonly kubeconfigOut?: string;
   /** A directory of CustomResourceDefinitions. */
   readonly crds?: string;
 }
@@ -23,7 +25,7 @@ const READY_AFTER_MS = 1_000;
 
 /** Starts the embedded cluster; it listens and its kubeconfig is written when this resolves. */
 export async function startApiServer(
-  { port, kubeconfigOut, crds }: ApiServerOptions,
+  { port, crds, ...options }: ApiServerOptions,
   { clock, random }: { readonly clock: Clock; readonly random: Random },
 ): Promise<ApiServer> {
   const cluster = await startLocalCluster({
@@ -34,6 +36,7 @@ export async function startApiServer(
     crds: crds === undefined ? [] : [readDefinitions(crds)],
     namespaces: [],
   });
+  const kubeconfigOut = options.kubeconfigOut ?? (await unusedKubeconfig(cluster.url));
   await cluster.writeKubeconfig(kubeconfigOut, NAMESPACE);
   return {
     addresses: {

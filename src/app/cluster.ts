@@ -1,12 +1,13 @@
 import type { Clock, Random } from '../clock.ts';
 import { TerminalError } from '../errors.ts';
 import type { Cluster } from '../kube/auth/cluster.ts';
-import { inCluster } from '../kube/auth/in-cluster.ts';
+import { type InCluster, inCluster } from '../kube/auth/in-cluster.ts';
 import { kubeconfigCluster } from '../kube/auth/kubeconfig.ts';
 import { createKubeApi, type KubeClient } from '../kube/client.ts';
 import type { Platform } from '../platform/platform.ts';
 import { createPlatforms } from '../platform/registry.ts';
 import { type Settings, settingsFromConfig } from '../platform/theia-cloud/settings.ts';
+import type { UnnamedMode } from '../platform/warm-pool.ts';
 import { readExtension } from './kubeconfig.ts';
 
 export type Mode = 'observe' | 'guard';
@@ -15,11 +16,11 @@ export type Mode = 'observe' | 'guard';
 export interface ClusterChoice {
   readonly kubeconfig?: string;
   readonly context?: string;
-  readonly inCluster?: { readonly host: string | undefined; readonly port: string | undefined };
+  readonly inCluster?: Omit<InCluster, 'clock'>;
   /** None: the one that the kubeconfig or the pod names. */
   readonly namespaces: readonly string[];
-  /** The mode of pools whose WarmPool names none; `observe` unless said here or in the kubeconfig. */
-  readonly mode?: Mode;
+  /** The mode of pools whose WarmPool names none; `observe` unless said here or in the kubeconfig, which `asFound` gives way to. */
+  readonly mode?: Mode | 'asFound';
   /** The platform operator's settings as JSON. */
   readonly settings?: string;
 }
@@ -30,7 +31,7 @@ export interface OpenCluster {
   readonly server: string;
   readonly api: KubeClient;
   readonly namespaces: readonly string[];
-  readonly mode: Mode;
+  readonly mode: UnnamedMode;
   readonly platforms: readonly Platform[];
 }
 
@@ -58,7 +59,7 @@ export async function openCluster(choice: ClusterChoice, connection: Connection)
 interface Located {
   readonly cluster: Cluster;
   readonly id: string;
-  readonly mode: Mode;
+  readonly mode: UnnamedMode;
   readonly settings: Settings | undefined;
 }
 
@@ -67,7 +68,7 @@ async function locate(choice: ClusterChoice, clock: Clock): Promise<Located> {
   if (choice.inCluster !== undefined) {
     const cluster = await inCluster({ ...choice.inCluster, clock });
     const settings = readSettings('EVERWARM_SETTINGS', configured);
-    return { cluster, id: 'in-cluster', mode: choice.mode ?? 'observe', settings };
+    return { cluster, id: 'in-cluster', mode: modeOf(choice, undefined), settings };
   }
   const file = choice.kubeconfig ?? '';
   const cluster = await kubeconfigCluster({
@@ -79,7 +80,11 @@ async function locate(choice: ClusterChoice, clock: Clock): Promise<Located> {
     configured === undefined
       ? readSettings(`${file}: settings`, extension.settings)
       : readSettings('EVERWARM_SETTINGS', configured);
-  return { cluster, id: asClusterId(context), mode: choice.mode ?? extension.mode ?? 'observe', settings };
+  return { cluster, id: asClusterId(context), mode: modeOf(choice, extension.mode), settings };
+}
+
+function modeOf({ mode }: ClusterChoice, written: Mode | undefined): UnnamedMode {
+  return mode === 'asFound' ? (written ?? mode) : (mode ?? written ?? 'observe');
 }
 
 function readSettings(where: string, config: unknown): Settings | undefined {

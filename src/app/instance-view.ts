@@ -1,11 +1,11 @@
 import type { KubeObject } from '../kube/api.ts';
-import { parseAppDefinition } from '../platform/theia-cloud/crds.ts';
-import { APP_LABEL, GENERATION_LABEL } from '../platform/theia-cloud/labels.ts';
-import { instanceNames, podSelector, slotOf } from '../platform/theia-cloud/names.ts';
+import { GENERATION_LABEL } from '../platform/theia-cloud/labels.ts';
+import { slotOf } from '../platform/theia-cloud/names.ts';
 import { REVISION_LABEL } from '../platform/warm-pool.ts';
 import { formatKey } from '../pool/key.ts';
 import { timestamp } from '../pool/status.ts';
 import type { Instance } from '../pool/types.ts';
+import { partsOf, sourceOf } from './_objects.ts';
 import type { PoolLook } from './look.ts';
 import type { InstanceName } from './names.ts';
 import { goesBy } from './names.ts';
@@ -72,22 +72,6 @@ export function instanceView(look: PoolLook, instance: Instance): InstanceView {
     next: nextOf(look, instance),
     ...(plan.nextCheckAt === undefined ? {} : { nextCheckAt: timestamp(plan.nextCheckAt) }),
   };
-}
-
-function sourceOf({ observation, objects }: PoolLook) {
-  const read = parseAppDefinition(objects.find(({ metadata }) => metadata.uid === observation.source.uid));
-  return read.kind === 'parsed' ? read.value : undefined;
-}
-
-/** The objects under the slot's names, and its pods. */
-function partsOf(look: PoolLook, { slot }: Instance): readonly KubeObject[] {
-  const source = sourceOf(look);
-  if (source === undefined) return [];
-  const names = new Set(Object.values(instanceNames(source, Number(slot))));
-  const selector = podSelector(source, Number(slot));
-  const isPart = ({ kind, metadata }: KubeObject) =>
-    kind === 'Pod' ? metadata.labels?.[APP_LABEL] === selector : names.has(metadata.name);
-  return look.objects.filter(isPart);
 }
 
 function partView({ kind, metadata }: KubeObject): PartView {

@@ -1,7 +1,9 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { TerminalError } from '../errors.ts';
+import { wrongIn } from '../platform/wrong.ts';
 
 /** The name of our extension in a kubeconfig's context. kubectl keeps what it does not know. */
 const EXTENSION = 'everwarm.dev';
@@ -51,6 +53,28 @@ export async function writeKubeconfig(
   await place(file, `${JSON.stringify({ ...config, contexts }, null, 2)}\n`);
 }
 
+/** Where the kubeconfig of a cluster of our own goes, unless somebody names another file. */
+const USUAL_FILE = '.everwarm/kubeconfig';
+
+/** The usual file, or one beside it while the cluster that the usual one leads to still answers. `server`: our own. */
+export async function unusedKubeconfig(server: string): Promise<string> {
+  const standing = await readFile(USUAL_FILE, 'utf8').catch(() => '');
+  const other = /"server": *"(https:[^"]+)"/.exec(standing)?.[1];
+  const isTaken = other !== undefined && other !== server && (await answers(new URL(other)));
+  return isTaken ? `${USUAL_FILE}-${new URL(server).port}` : USUAL_FILE;
+}
+
+function answers({ hostname, port }: URL): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname);
+    const say = (isThere: boolean) => (): void => {
+      socket.destroy();
+      resolve(isThere);
+    };
+    socket.once('connect', say(true)).once('error', say(false));
+  });
+}
+
 /** Makes the folder if only that is missing. A recursive mkdir never ends in a file system that refuses it, such as /proc. */
 async function place(file: string, text: string): Promise<void> {
   try {
@@ -81,6 +105,6 @@ export async function readExtension(
   if (extension.success) return { context: name, extension: extension.data };
   const [issue] = extension.error.issues;
   throw new TerminalError(
-    `${file}: extension ${EXTENSION} of context ${name}: ${issue?.path.map(String).join('.')} ${issue?.message}`,
+    `${file}: extension ${EXTENSION} of context ${name}: ${issue?.path.map(String).join('.')} ${wrongIn(issue)}`,
   );
 }

@@ -4,6 +4,7 @@ import { createNamespaces, installCrds } from '../embedded/boot.ts';
 import { createClaimProtection } from '../embedded/claims.ts';
 import { createDeploymentController } from '../embedded/deployments.ts';
 import { directApi } from '../embedded/direct.ts';
+import { createEventExpiry } from '../embedded/expiry.ts';
 import { createGarbageCollector } from '../embedded/gc.ts';
 import { type EmbeddedServer, serve } from '../embedded/http.ts';
 import { createKubelet, type Kubelet } from '../embedded/kubelet.ts';
@@ -60,6 +61,7 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
     createGarbageCollector(store, { now }),
     createNamespaceController(store, { now }),
     createClaimProtection(store, { now }),
+    createEventExpiry(store, { now }),
   ];
   const stopActors = runActors(actors, clock, store);
   const [adminToken, everwarmToken] = [newToken(), newToken()];

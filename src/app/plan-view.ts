@@ -1,19 +1,23 @@
 import { formatKey } from '../pool/key.ts';
 import { timestamp } from '../pool/status.ts';
+import { isDone, shownPlan } from './dry-plan.ts';
 import type { PoolLook } from './look.ts';
 import { countsNow } from './pool-view.ts';
-import { heldIn, riskOf, waitIn, whatOf, whyOf } from './words.ts';
+import { heldIn, type RiskLevel, riskLevelOf, riskOf, waitIn, whatOf, whyOf } from './words.ts';
 
 /** One action of a dry run, in its turn. */
 interface PlannedAction {
   readonly slot: string;
   readonly action: string;
+  /** The one object that is written on, where a user holds the instance. */
+  readonly object?: string;
   readonly what: string;
   readonly why: string;
   readonly risk: string;
+  readonly riskLevel: RiskLevel;
 }
 
-/** What one pass would do now, and what it would leave. */
+/** What one pass would do now, and what it would leave. Of a pool that is only observed: what guard would do. */
 export interface PlanView {
   readonly pool: string;
   readonly mode: 'observe' | 'guard';
@@ -36,9 +40,11 @@ export interface PlanView {
 }
 
 /** The dry run of one pool: the same plan that a pass would make. */
-export function planView({ observation, plan }: PoolLook): PlanView {
+export function planView(look: PoolLook): PlanView {
+  const { observation } = look;
   const { key, policy, desired, observed } = observation;
-  const carriedOut = policy.mode === 'guard' || plan.leaving;
+  const plan = shownPlan(look);
+  const carriedOut = isDone(look);
   const bySlot = new Map(observed.instances.map((instance) => [instance.slot, instance]));
   const { problem } = desired;
   const { ready } = countsNow(observation);
@@ -51,9 +57,11 @@ export function planView({ observation, plan }: PoolLook): PlanView {
       return {
         slot,
         action: action.kind,
+        ...('object' in action ? { object: action.object } : {}),
         what: whatOf(action),
         why: whyOf(action, bySlot.get(slot)),
         risk: riskOf(action, ready),
+        riskLevel: riskLevelOf(action),
       };
     }),
     held: plan.held.map(({ slot, reason }) => ({ slot, reason, why: heldIn(reason, policy) })),

@@ -1,9 +1,10 @@
 import type { Clock } from '../clock.ts';
 import { TerminalError } from '../errors.ts';
 import type { KubeApi, Outcome } from '../kube/api.ts';
-import { REFRESH_ANNOTATION, WARM_POOLS } from '../platform/warm-pool.ts';
+import { REFRESH_ANNOTATION, RELEASE_ANNOTATION, releaseMark, WARM_POOLS } from '../platform/warm-pool.ts';
 import { formatKey, type PoolKey } from '../pool/key.ts';
 import { timestamp } from '../pool/status.ts';
+import type { Release } from '../pool/types.ts';
 import type { PoolLook } from './look.ts';
 
 /** Stops or lets begin new replacements of a pool. Rejects with TerminalError when the pool has no WarmPool. */
@@ -24,6 +25,12 @@ export function askForRefresh(
 ): Promise<void> {
   const annotation = slot === undefined ? REFRESH_ANNOTATION : `${REFRESH_ANNOTATION}-${slot}`;
   return writePolicy(api, key, { metadata: { annotations: { [annotation]: timestamp(clock.now()) } } });
+}
+
+/** Begins a release, or calls it off. What it begins ends by itself when its time is over. */
+export function setRelease(api: KubeApi, key: PoolKey, release: Release | undefined): Promise<void> {
+  const mark = release === undefined ? null : releaseMark(release);
+  return writePolicy(api, key, { metadata: { annotations: { [RELEASE_ANNOTATION]: mark } } });
 }
 
 /** Nothing of the pool is withdrawn any more, and nothing will be. */

@@ -2,8 +2,11 @@ import type { KubeObject } from '../kube/api.ts';
 import { REVISION_LABEL } from '../platform/warm-pool.ts';
 import { formatKey } from '../pool/key.ts';
 import { countsOf, timestamp } from '../pool/status.ts';
-import type { Condition, Counts, Instance, Plan, Slot } from '../pool/types.ts';
+import type { Action, Condition, Counts, Instance, Plan, Slot } from '../pool/types.ts';
+import { sourceOf } from './_objects.ts';
+import { isDone, shownPlan } from './dry-plan.ts';
 import type { PoolLook } from './look.ts';
+import { type Fault, faultsOf } from './slot-faults.ts';
 import { heldIn, waitIn, whatOf } from './words.ts';
 
 /** The numbers by which a pool is known, everywhere in the same order. `pool` is its whole key. */
@@ -36,6 +39,10 @@ export interface SlotView {
   readonly claimedBy?: string;
   readonly since?: string;
   readonly waitsFor?: string;
+  /** The image of the IDE that it has. */
+  readonly image?: string;
+  /** What is not as it should be, what hurts a user first. */
+  readonly faults: readonly Fault[];
 }
 
 /** One pool on one screen. */
@@ -51,6 +58,8 @@ export interface PoolView extends PoolLine {
   readonly cause: string;
   /** Something needs a person, or the world outside. */
   readonly degraded: boolean;
+  /** The image of the IDE that its instances should have. */
+  readonly image?: string;
   readonly revision?: string;
   readonly nextCheckAt?: string;
   readonly slots: readonly SlotView[];
@@ -74,6 +83,7 @@ export function poolView(look: PoolLook): PoolView {
   const { observation, plan } = look;
   const { claimedStale, claimedSurplus, failed } = countsNow(observation);
   const { revision, nextCheckAt } = plan.status;
+  const image = sourceOf(look)?.spec.image;
   return {
     ...poolLine(look),
     claimedStale,
@@ -82,6 +92,7 @@ export function poolView(look: PoolLook): PoolView {
     mode: observation.policy.mode,
     paused: observation.policy.paused,
     ...stateOf(look),
+    ...(image === undefined ? {} : { image }),
     ...(revision === undefined ? {} : { revision }),
     ...(nextCheckAt === undefined ? {} : { nextCheckAt: timestamp(nextCheckAt) }),
     slots: observation.observed.instances.map((instance) => slotView(look, instance)),
@@ -89,10 +100,9 @@ export function poolView(look: PoolLook): PoolView {
 }
 
 /** The most telling of the conditions: what is wrong before what is under way before what is not done yet. */
-function stateOf({
-  observation: { policy },
-  plan,
-}: PoolLook): Pick<PoolView, 'state' | 'cause' | 'degraded'> {
+function stateOf(look: PoolLook): Pick<PoolView, 'state' | 'cause' | 'degraded'> {
+  const { plan } = look;
+  const { policy } = look.observation;
   const find = (type: string, status: string) =>
     plan.status.conditions.find((c) => c.type === type && c.status === status);
   const degraded = find('Degraded', 'True');
@@ -101,9 +111,7 @@ function stateOf({
   const leaving = find('Leaving', 'True');
   if (leaving !== undefined)
     return { state: 'Leaving', cause: `to be finished: ${leaving.message}`, ...told };
-  if (policy.mode === 'observe' && plan.actions.length > 0) {
-    return { state: 'Drifted', cause: 'mode observe: nothing is done about it', ...told };
-  }
+  if (policy.mode === 'observe') return observedState(look);
   if (policy.paused)
     return { state: 'Paused', cause: 'nothing new is withdrawn until it is resumed', ...told };
   const progressing = find('Progressing', 'True');
@@ -111,6 +119,22 @@ function stateOf({
   const open = find('Current', 'False') ?? find('Ready', 'False');
   if (open !== undefined) return { state: open.reason, cause: open.message, ...told };
   return { state: 'Converged', cause: '', ...told };
+}
+
+/** What belongs to every claim; everything else is the cure of something. */
+const ROUTINE: ReadonlySet<string> = new Set(['hold', 'protection', 'label', 'mark']);
+
+function isRoutine(action: Action): boolean {
+  return action.kind === 'heal' && action.lacks.every((lack) => ROUTINE.has(lack));
+}
+
+/** Nothing is done in mode observe: what counts is whether there would be anything to do. */
+function observedState(look: PoolLook): Pick<PoolView, 'state' | 'cause' | 'degraded'> {
+  const { actions, held } = shownPlan(look);
+  const isAtRest = actions.every(isRoutine) && held.length === 0;
+  return isAtRest
+    ? { state: 'Converged', cause: '', degraded: false }
+    : { state: 'Drifted', cause: 'mode observe: nothing is done about it', degraded: false };
 }
 
 function underWay({ reason, message }: Condition): string {
@@ -126,6 +150,7 @@ export function slotView(look: PoolLook, instance: Instance): SlotView {
   const revision = workload?.metadata.labels?.[REVISION_LABEL];
   const since = sinceOf(look, instance, workload);
   const waitsFor = waitsForOf(look, instance);
+  const image = imageIn(workload, sourceOf(look)?.spec.name);
   // What is going is no longer compared with what is wanted.
   const isKnown = desired.revision !== undefined && exists && !terminating;
   return {
@@ -136,6 +161,21 @@ export function slotView(look: PoolLook, instance: Instance): SlotView {
     ...(claimedBy === undefined ? {} : { claimedBy }),
     ...(since === undefined ? {} : { since: timestamp(since) }),
     ...(waitsFor === undefined ? {} : { waitsFor }),
+    ...(image === undefined ? {} : { image }),
+    faults: faultsOf(look, instance),
+  };
+}
+
+/** The image of the IDE's own container, beside which sidecars may stand. */
+function imageIn(workload: KubeObject | undefined, container: string | undefined): string | undefined {
+  const { spec } = (workload ?? {}) as { readonly spec?: Partial<PodOwner> };
+  const containers = spec?.template?.spec?.containers ?? [];
+  return (containers.find(({ name }) => name === container) ?? containers.at(-1))?.image;
+}
+
+interface PodOwner {
+  readonly template: {
+    readonly spec?: { readonly containers?: readonly { readonly name: string; readonly image?: string }[] };
   };
 }
 
@@ -148,10 +188,11 @@ function slotState(instance: Instance): SlotView['state'] {
 
 /** Since when it is claimed, or waits, or is being replaced; else since when it stands. */
 function sinceOf(
-  { observation, plan, objects }: PoolLook,
+  look: PoolLook,
   { slot, claimedBy }: Instance,
   workload: KubeObject | undefined,
 ): number | undefined {
+  const { observation, plan, objects } = look;
   const claim =
     claimedBy === undefined
       ? undefined
@@ -161,17 +202,19 @@ function sinceOf(
   const waits = [...observation.observed.memory.ledger, ...plan.status.waiting].filter(
     (entry) => entry.slot === slot,
   );
-  if (waits.length > 0) return Math.min(...waits.map(({ since }) => since));
+  // Where nothing is remembered every wait begins with the look.
+  if (waits.length > 0 && isDone(look)) return Math.min(...waits.map(({ since }) => since));
   return workload === undefined ? undefined : createdAt(workload);
 }
 
-function waitsForOf({ observation, plan }: PoolLook, instance: Instance): string | undefined {
+function waitsForOf(look: PoolLook, instance: Instance): string | undefined {
+  const { observation } = look;
+  const plan = shownPlan(look);
   if (instance.claimedBy !== undefined) return waitsForUser(instance);
   const { slot } = instance;
   const action = plan.actions.find((one) => 'slot' in one && one.slot === slot);
   if (action !== undefined) {
-    const isDone = observation.policy.mode === 'guard' || plan.leaving;
-    return isDone ? `next: ${whatOf(action)}` : `observe: would ${whatOf(action)}`;
+    return isDone(look) ? `next: ${whatOf(action)}` : `observe: would ${whatOf(action)}`;
   }
   const held = plan.held.find((one) => one.slot === slot);
   if (held !== undefined) return heldIn(held.reason, observation.policy);

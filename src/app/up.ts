@@ -20,10 +20,12 @@ import type { Log } from '../telemetry/log.ts';
 import type { Notice } from '../transport/notice.ts';
 import type { Mode, OpenCluster } from './cluster.ts';
 import { playDemo, playOn, type Stage } from './demo.ts';
-import { OWN_CONTEXT } from './kubeconfig.ts';
+import { OWN_CONTEXT, unusedKubeconfig } from './kubeconfig.ts';
 import { EVERWARM_USER, type LocalCluster, startLocalCluster } from './local-cluster.ts';
 import { lookAtPools, type PoolLook, type ServedCluster } from './look.ts';
 import { isSettled } from './pool-view.ts';
+import type { LoopMetrics } from './prometheus.ts';
+import { startStandalone } from './standalone.ts';
 import { type Cast, storyOf, type Tell } from './story.ts';
 import { watchPromises } from './watchdog.ts';
 
@@ -39,12 +41,15 @@ export interface LoopOptions {
   readonly resyncMs: number;
   /** The part of the notices that is lost on purpose, 0 to 1. */
   readonly dropNotices: number;
+  /** Where /livez, /readyz and /metrics are to be served; nowhere unless said so. 0 for a free port. */
+  readonly health?: { readonly host: string; readonly port: number };
 }
 
 export interface LocalOptions extends LoopOptions {
   readonly world: 'demo' | 'empty';
   readonly port: number;
-  readonly kubeconfigOut: string;
+  /** Where its kubeconfig goes; not over that of another one that runs here unless named. */
+  readonly kubeconfigOut?: string;
   readonly readyAfterMs: number;
   readonly mode: Mode;
 }
@@ -55,6 +60,8 @@ export interface Addresses {
   readonly server: string;
   readonly webhook: string;
   readonly namespace: string;
+  /** Where /livez, /readyz and /metrics are, if anywhere. */
+  readonly health?: string;
 }
 
 /** Everwarm at work, with whatever world it is at work on. */
@@ -97,7 +104,7 @@ const EMPTY_SETTINGS = {
 /** Starts a cluster of its own in this process, and Everwarm on it over the network. */
 export async function upLocal(options: LocalOptions, deps: UpDeps): Promise<Running> {
   const { clock, random, tell } = deps;
-  const { world, port, readyAfterMs, kubeconfigOut, mode } = options;
+  const { world, port, readyAfterMs, mode } = options;
   const crds = [PLATFORM_CRDS, [WARM_POOL_CRD]];
   const cluster = await startLocalCluster({
     clock,
@@ -126,6 +133,7 @@ export async function upLocal(options: LocalOptions, deps: UpDeps): Promise<Runn
     options,
     deps,
   );
+  const kubeconfigOut = options.kubeconfigOut ?? (await unusedKubeconfig(cluster.url));
   await cluster.writeKubeconfig(kubeconfigOut, NAMESPACE, { mode, settings });
   const view = { id: OWN_CONTEXT, api: cluster.as('everwarm-view'), namespaces: [NAMESPACE], platforms };
   const look = (): Promise<readonly PoolLook[]> => lookAtPools(view, 'all');
@@ -188,13 +196,17 @@ export async function upOn(
   options: LoopOptions & { readonly kubeconfig: string },
   deps: UpDeps,
 ): Promise<Running> {
-  const app = await startApp(cluster, options, deps);
+  const { health } = options;
+  const standalone = health === undefined ? undefined : await startStandalone(health, deps);
+  const app = await startApp(cluster, options, deps, standalone?.metrics);
+  standalone?.follow(app);
   return {
     addresses: {
       kubeconfig: options.kubeconfig === '' ? '' : resolve(options.kubeconfig),
       server: cluster.server,
       webhook: app.webhook,
       namespace: cluster.namespaces.join(','),
+      ...(standalone === undefined ? {} : { health: standalone.url }),
     },
     play: async () => {},
     look: () => lookAtPools(cluster, 'all'),
@@ -202,6 +214,7 @@ export async function upOn(
     violations: () => 0,
     async stop() {
       await app.stop();
+      await standalone?.stop();
       cluster.api.close();
     },
   };
@@ -211,6 +224,7 @@ function startApp(
   cluster: ServedCluster,
   { resyncMs, dropNotices }: LoopOptions,
   { tell, ...deps }: UpDeps,
+  metrics?: LoopMetrics,
 ): Promise<App> {
   const { id, api, namespaces, platforms } = cluster;
   return createApp(
@@ -219,9 +233,13 @@ function startApp(
       ...deps,
       api,
       platforms,
-      report: (event: OutcomeEvent) => tell(event),
+      report: (event: OutcomeEvent) => {
+        metrics?.outcome(event);
+        tell(event);
+      },
       onNotice: (notice, isLost) => tell(noticeEvent(notice, isLost)),
       onResync: (pools, enqueued) => tell({ type: 'Resync', pools, enqueued: enqueued.map(formatKey) }),
+      ...(metrics === undefined ? {} : { observer: metrics }),
     },
   );
 }

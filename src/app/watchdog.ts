@@ -1,10 +1,11 @@
 import type { Commit, Store } from '../embedded/types.ts';
 import type { KubeObject, OwnerReference } from '../kube/api.ts';
+import { RELEASE_ANNOTATION } from '../platform/warm-pool.ts';
 import { maxUnavailable } from '../pool/budget.ts';
 
 /** A promise that was broken by a write of Everwarm's. */
 export interface Violation {
-  /** S1: an instance in use was written on. S5: more are withdrawn than may be. */
+  /** S1: of an instance in use something was taken or changed that its user works with. S5: more are withdrawn than may be. */
   readonly name: 'S1' | 'S5';
   readonly message: string;
 }
@@ -28,6 +29,16 @@ export function watchPromises(options: WatchdogOptions): Watchdog {
   const ledger = new Promises(options);
   const stop = options.store.onCommit((commit) => ledger.note(commit));
   return { count: () => ledger.violations, stop };
+}
+
+/** What an instance in use may get: a missing object, metadata, and its user's entry in the allow-list. */
+function isGentle({ type, object, previous }: Commit): boolean {
+  if (type !== 'MODIFIED' || previous === undefined) return type === 'ADDED';
+  const essence = ({ metadata: _, data, ...rest }: KubeObject) => {
+    const { 'authenticated-emails-list': _list, ...others } = (data ?? {}) as Record<string, unknown>;
+    return JSON.stringify([rest, others]);
+  };
+  return essence(object) === essence(previous);
 }
 
 /** One slot of one pool, by the objects under its names. */
@@ -56,6 +67,9 @@ class Promises {
   readonly #claims = new Set<string>();
   readonly #sizes = new Map<string, number>();
   readonly #policies = new Map<string, number | string>();
+  /** By pool: the definition's generation, and the one for which a person asked to keep everything away. */
+  readonly #definitions = new Map<string, string>();
+  readonly #releases = new Map<string, string>();
 
   constructor(options: WatchdogOptions) {
     this.#options = options;
@@ -71,10 +85,13 @@ class Promises {
         return;
       case 'AppDefinition':
         this.#sizes.set(shortUid(uid), sizeIn(object));
+        this.#definitions.set(shortUid(uid), String(object.metadata.generation));
         return;
       case 'WarmPool': {
         const source = ownerReferences.find(({ kind }) => kind === 'AppDefinition');
-        if (source !== undefined) this.#policies.set(shortUid(source.uid), maxIn(object));
+        if (source === undefined) return;
+        this.#policies.set(shortUid(source.uid), maxIn(object));
+        this.#releases.set(shortUid(source.uid), releaseIn(object));
         return;
       }
       default:
@@ -82,12 +99,13 @@ class Promises {
     }
   }
 
-  #noteInstance({ type, object, request }: Commit): void {
+  #noteInstance(commit: Commit): void {
+    const { type, object, request } = commit;
     const slot = PARTS.has(object.kind) ? this.#slotOf(object.metadata.name) : undefined;
     if (slot === undefined) return;
     const isOurs = request.user === this.#options.user;
     const before = { claimed: this.#isClaimed(slot), withdrawn: isWithdrawn(slot) };
-    if (isOurs && type !== 'ADDED' && before.claimed) {
+    if (isOurs && before.claimed && !isGentle(commit)) {
       this.#violated('S1', `${request.verb} of ${object.kind}/${object.metadata.name} while a user holds it`);
     }
     const name = `${object.kind}/${object.metadata.name}`;
@@ -95,13 +113,14 @@ class Promises {
     else slot.owners.set(name, object.metadata.ownerReferences ?? []);
     if (!before.claimed && this.#isClaimed(slot)) slot.claimedAt = this.#options.now();
     if (!isWithdrawn(slot)) slot.isAway = false;
-    else if (isOurs && type === 'MODIFIED' && !before.withdrawn) {
+    else if (isOurs && type === 'MODIFIED' && !before.withdrawn && !before.claimed) {
       slot.isAway = true;
       this.#checkBudget(slot.pool);
     }
   }
 
   #checkBudget(pool: string): void {
+    if (this.#releases.get(pool) === this.#definitions.get(pool)) return;
     const size = this.#sizes.get(pool) ?? 0;
     const targets = [...this.#slots.values()].filter((slot) => slot.pool === pool && slot.number <= size);
     const claimed = targets.filter((slot) => this.#isClaimed(slot));
@@ -146,6 +165,11 @@ function isWithdrawn({ owners }: Slot): boolean {
 
 function shortUid(uid: string): string {
   return uid.slice(-12);
+}
+
+/** The generation for which a release is being prepared. */
+function releaseIn({ metadata }: KubeObject): string {
+  return metadata.annotations?.[RELEASE_ANNOTATION]?.split('/')[0] ?? '';
 }
 
 function sizeIn(definition: KubeObject): number {

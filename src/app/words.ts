@@ -10,6 +10,20 @@ const FAULTS: Readonly<Record<ReplaceReason, string>> = {
   surplus: 'fewer instances are wanted now',
 };
 
+/** What a claimed instance is given, by what it lacks. */
+const CARES: Readonly<Record<string, string>> = {
+  hold: 'hold it: once its user has left it is handed out only when it is fresh',
+  unhold: 'hold it no longer',
+  protection: "protect it: its objects follow its user's Session, whatever becomes of the definition",
+  label: 'renew its labels, so that its release leaves it alone',
+  mark: 'note what its user used',
+  'allow-list': 'let its user in again (allow-list)',
+  'session labels': "put its user's labels back",
+  'session owner': "make it wholly its user's",
+  object: 'make what is missing of it again',
+  route: "lead its user's route to it again",
+};
+
 /** What an action does, in one line. */
 export function whatOf(action: Action): string {
   switch (action.kind) {
@@ -31,6 +45,14 @@ export function whatOf(action: Action): string {
       return 'make its Deployment try again';
     case 'relabel':
       return 'renew its labels';
+    case 'heal':
+      return action.lacks.map((lack) => CARES[lack] ?? `give it what it lacks: ${lack}`).join('; ');
+    case 'unhold':
+      return 'hold it no longer: it may be handed out when its user leaves';
+    case 'pin':
+      return 'keep it as it is, out of reach of the change: not handed out until that is over';
+    case 'unpin':
+      return 'hand it out again as it is';
     default:
       return unreachable(action);
   }
@@ -56,6 +78,14 @@ export function whyOf(action: Action, instance: Instance | undefined): string {
       return 'there may be room in the quota now';
     case 'relabel':
       return 'it is current, only its labels are older';
+    case 'heal':
+      return 'a user holds it';
+    case 'unhold':
+      return 'a claimed instance is not to be held here';
+    case 'pin':
+      return 'a release is being prepared: everwarm release';
+    case 'unpin':
+      return 'no release is under way any more';
     default:
       return unreachable(action);
   }
@@ -84,7 +114,14 @@ export function riskOf(action: Action, ready: number): string {
       return 'none: nobody can be handed it';
     case 'touch':
     case 'relabel':
+    case 'unhold':
       return 'none: metadata only';
+    case 'heal':
+      return 'a user is at work there: metadata or a missing object, nothing is taken away';
+    case 'pin':
+      return 'users who come before the change is over wait for a cold start';
+    case 'unpin':
+      return 'none: the next user may get it, though it may be stale';
     case 'withdraw':
       return `one fewer to hand out for a while; ${ready} are ready now. A claim that comes first wins`;
     case 'remove':
@@ -98,6 +135,36 @@ export function riskOf(action: Action, ready: number): string {
       return 'none: one annotation on its Deployment';
     default:
       return unreachable(action);
+  }
+}
+
+/** How much an action may cost, in one of few words. */
+export type RiskLevel = 'none' | 'room' | 'fewerWarm' | 'inUse';
+
+/** Each word for people, and what it means. */
+export const RISKS: Readonly<Record<RiskLevel, readonly [word: string, meaning: string]>> = {
+  none: ['none', 'metadata only, or something that nobody can be handed'],
+  room: ['room', 'takes quota and room on the nodes'],
+  fewerWarm: [
+    'fewer warm',
+    'one instance fewer to hand out until its pod is ready; when none is left, a user waits for a cold start',
+  ],
+  inUse: ['in use', 'writes beside a user at work: metadata or a missing object; nothing is taken away'],
+};
+
+/** What an action may cost, as one of those words. */
+export function riskLevelOf(action: Action): RiskLevel {
+  switch (action.kind) {
+    case 'withdraw':
+      return action.reason === 'surplus' ? 'none' : 'fewerWarm';
+    case 'pin':
+      return 'fewerWarm';
+    case 'heal':
+      return 'inUse';
+    case 'build':
+      return 'room';
+    default:
+      return 'none';
   }
 }
 
@@ -118,6 +185,8 @@ export function heldIn(reason: string, policy: Policy): string {
       return 'the slots before it are still being rebuilt (10 s at most)';
     case 'another pass':
       return 'another pass has just withdrawn it and goes on with it';
+    case 'release':
+      return 'a release is being prepared: it is kept as it is until the definition has changed';
     case 'too many instances':
       return 'there are as many instances as are wanted';
     case 'settling':
@@ -143,6 +212,8 @@ export function waitIn(cause: WaitCause): string {
       return 'room in the quota';
     case 'unschedulable':
       return 'room on a node';
+    case 'storage':
+      return 'its volume: not bound yet, or not gone yet';
     case 'imagePull':
       return 'an image that can be pulled';
     case 'admission':

@@ -7,7 +7,7 @@ import { createPaint, shownPath } from './render.ts';
 
 interface ApiServerOptions {
   readonly port: number;
-  readonly kubeconfigOut: string;
+  readonly kubeconfigOut?: string;
   readonly crds?: string;
   readonly json?: boolean;
 }
@@ -22,7 +22,7 @@ export function addApiServer(program: Command, cli: Cli, end: (code: ExitCode) =
         'kubectl works against it; what it lacks it refuses by name (501).',
     )
     .addOption(new Option('--port <n>', 'port of its API, 0 for a free one').argParser(asPort).default(0))
-    .option('--kubeconfig-out <file>', 'where to write its kubeconfig', '.everwarm/kubeconfig')
+    .option('--kubeconfig-out <file>', 'where to write its kubeconfig (default: .everwarm/kubeconfig)')
     .option('--crds <dir>', 'install the CustomResourceDefinitions in the *.json files of this directory')
     .addOption(jsonOption())
     .addHelpText('after', '\nExample:\n  everwarm api-server --port 7443 --crds ./crds')
@@ -33,7 +33,11 @@ async function apiServer(cli: Cli, options: ApiServerOptions): Promise<ExitCode>
   keepHeapSmall();
   const { port, kubeconfigOut, crds, json } = options;
   const server = await startApiServer(
-    { port, kubeconfigOut, ...(crds === undefined ? {} : { crds }) },
+    {
+      port,
+      ...(kubeconfigOut === undefined ? {} : { kubeconfigOut }),
+      ...(crds === undefined ? {} : { crds }),
+    },
     { clock: cli.clock, random: cli.random },
   );
   const { addresses } = server;

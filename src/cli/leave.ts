@@ -2,22 +2,18 @@ import type { Command } from 'commander';
 import type { OpenCluster } from '../app/cluster.ts';
 import type { PoolLook } from '../app/look.ts';
 import type { PoolName } from '../app/names.ts';
-import { runPass } from '../app/passes.ts';
 import { hasLeft, setObserve } from '../app/policy.ts';
 import { poolLine } from '../app/pool-view.ts';
 import { findPools } from '../app/queries.ts';
 import type { TimelineEvent } from '../app/story.ts';
 import { type Cli, type ExitCode, printJson, UsageError } from './cli.ts';
+import { drive } from './drive.ts';
 import { asPool, type ConnectionOptions, connect, withConnection } from './options.ts';
 import { createTimeline } from './timeline.ts';
 
 interface LeaveOptions extends ConnectionOptions {
   readonly all?: boolean;
 }
-
-const LOOK_EVERY_MS = 1_000;
-/** Longer than any pass keeps still. */
-const UNMOVED_MS = 6_000;
 
 /** `everwarm leave`: hand a pool back to its platform, whole. */
 export function addLeave(program: Command, cli: Cli, end: (code: ExitCode) => void): void {
@@ -73,47 +69,24 @@ async function leave(cli: Cli, name: PoolName | undefined, options: LeaveOptions
   }
 }
 
-/**
- * Waits until nothing is withdrawn any more; false when asked to end before. An Everwarm that runs does the work: where
- * nothing moves for a while there is none, and the passes run here.
- */
-async function finish(
+/** Waits until nothing is withdrawn any more; false when asked to end before. */
+function finish(
   cli: Cli,
   cluster: OpenCluster,
   name: PoolName | undefined,
   tell: (event: TimelineEvent) => void,
 ): Promise<boolean> {
-  const { clock, random, signal } = cli;
-  const lookForOpen = async () => (await findPools(cluster, name)).filter((look) => !hasLeft(look));
   let told = '';
-  let seen = '';
-  let movedAt = clock.now();
-  while (!signal.aborted) {
-    const open = await lookForOpen();
-    if (open.length === 0) return true;
-    const progress = open.map((look) => `${poolLine(look).pool}: ${progressOf(look)}`).join('\n');
-    if (progress !== told) cli.complain(progress);
-    told = progress;
-    if (writesOf(open) !== seen) movedAt = clock.now();
-    seen = writesOf(open);
-    if (clock.now() - movedAt >= UNMOVED_MS) {
-      for (const look of open) await runPass(cluster, look.observation.key, { clock, random, tell });
-      // What was done here is no sign of anybody else.
-      seen = writesOf(await lookForOpen());
-    }
-    await clock.sleep(LOOK_EVERY_MS, signal);
-  }
-  return false;
-}
-
-/** Moves whenever an Everwarm writes, and with nothing that the cluster does by itself. */
-function writesOf(looks: readonly PoolLook[]): string {
-  return JSON.stringify(
-    looks.map(({ observation }) => [
-      observation.warmPool?.resourceVersion,
-      observation.observed.instances.map(({ anchor }) => anchor?.resourceVersion),
-    ]),
-  );
+  return drive(cli, cluster, {
+    open: async () => (await findPools(cluster, name)).filter((look) => !hasLeft(look)),
+    seen: (open) => {
+      const progress = open.map((look) => `${poolLine(look).pool}: ${progressOf(look)}`).join('\n');
+      if (progress !== told) cli.complain(progress);
+      told = progress;
+    },
+    tell,
+    signal: cli.signal,
+  });
 }
 
 function progressOf({ plan }: PoolLook): string {

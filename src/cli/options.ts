@@ -9,6 +9,7 @@ import { parseDuration } from './durations.ts';
 export interface ConnectionOptions {
   readonly kubeconfig?: string;
   readonly context?: string;
+  readonly inCluster?: boolean;
   readonly namespace?: readonly string[];
   readonly json?: boolean;
 }
@@ -21,6 +22,9 @@ export function withConnection(command: Command): Command {
   return command
     .option('--kubeconfig <file>', 'kubeconfig of the cluster (default: $KUBECONFIG, or ~/.kube/config)')
     .option('--context <name>', 'context in the kubeconfig (default: its current one)')
+    .addOption(
+      new Option('--in-cluster', 'the cluster in which this pod runs').conflicts(['kubeconfig', 'context']),
+    )
     .addOption(namespaceOption())
     .addOption(jsonOption());
 }
@@ -42,8 +46,11 @@ export function jsonOption(): Option {
 /** Opens the cluster that the flags and the configuration name. */
 export async function connect(cli: Cli, options: ConnectionOptions): Promise<OpenCluster> {
   const choice: ClusterChoice = {
-    kubeconfig: options.kubeconfig ?? cli.config.kubeconfig,
+    ...(options.inCluster === true
+      ? { inCluster: cli.config.service }
+      : { kubeconfig: options.kubeconfig ?? cli.config.kubeconfig }),
     namespaces: options.namespace ?? [],
+    mode: 'asFound',
     ...(options.context === undefined ? {} : { context: options.context }),
     ...(cli.config.settings === undefined ? {} : { settings: cli.config.settings }),
   };

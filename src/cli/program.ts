@@ -1,18 +1,26 @@
 import { Command, CommanderError } from 'commander';
 import { ownVersion } from '../app/version.ts';
 import { TerminalError } from '../errors.ts';
-import { addApiServer } from './api-server.ts';
 import { type Cli, type ExitCode, UsageError } from './cli.ts';
-import { addExplain } from './explain.ts';
-import { addLeave } from './leave.ts';
-import { addPause } from './pause.ts';
-import { addPlan } from './plan.ts';
-import { addReconcile } from './reconcile.ts';
-import { addRefresh } from './refresh.ts';
-import { addResume } from './resume.ts';
-import { addSimulate } from './simulate.ts';
-import { addStatus } from './status.ts';
-import { addUp } from './up.ts';
+
+type Add = (program: Command, cli: Cli, end: (code: ExitCode) => void) => void;
+
+/** In the order of the help. Each is loaded only when it is meant: a forwarder's pod has no use for a whole cluster in memory. */
+const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
+  up: async () => (await import('./up.ts')).addUp,
+  'api-server': async () => (await import('./api-server.ts')).addApiServer,
+  status: async () => (await import('./status.ts')).addStatus,
+  plan: async () => (await import('./plan.ts')).addPlan,
+  explain: async () => (await import('./explain.ts')).addExplain,
+  reconcile: async () => (await import('./reconcile.ts')).addReconcile,
+  refresh: async () => (await import('./refresh.ts')).addRefresh,
+  release: async () => (await import('./release.ts')).addRelease,
+  pause: async () => (await import('./pause.ts')).addPause,
+  resume: async () => (await import('./resume.ts')).addResume,
+  leave: async () => (await import('./leave.ts')).addLeave,
+  forward: async () => (await import('./forward.ts')).addForward,
+  simulate: async () => (await import('./simulate.ts')).addSimulate,
+};
 
 /** Runs `everwarm ARGS` and answers with its exit code. Never rejects: what goes wrong is said on stderr. */
 export async function runProgram(args: readonly string[], cli: Cli): Promise<ExitCode> {
@@ -20,8 +28,8 @@ export async function runProgram(args: readonly string[], cli: Cli): Promise<Exi
   const end = (ended: ExitCode): void => {
     code = ended;
   };
-  const program = programOf(cli, end);
   try {
+    const program = await programOf(args, cli, end);
     await program.parseAsync(args, { from: 'user' });
     return code;
   } catch (error) {
@@ -29,7 +37,13 @@ export async function runProgram(args: readonly string[], cli: Cli): Promise<Exi
   }
 }
 
-function programOf(cli: Cli, end: (code: ExitCode) => void): Command {
+/** The command that is named, or all of them: for the help, and to find what was meant. */
+function commandsFor([name = '']: readonly string[]): Promise<readonly Add[]> {
+  const named = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  return Promise.all((named === undefined ? Object.values(COMMANDS) : [named]).map((load) => load()));
+}
+
+async function programOf(args: readonly string[], cli: Cli, end: (code: ExitCode) => void): Promise<Command> {
   const program = new Command('everwarm')
     .description('Keeps pools of pre-warmed web-IDE instances converged on what their definition says now.')
     .version(ownVersion(), '-V, --version', 'print the version')
@@ -46,20 +60,7 @@ function programOf(cli: Cli, end: (code: ExitCode) => void): Command {
       'after',
       '\nExamples:\n  everwarm up\n  everwarm status --kubeconfig .everwarm/kubeconfig\n  everwarm up --help',
     );
-  const commands = [
-    addUp,
-    addApiServer,
-    addStatus,
-    addPlan,
-    addExplain,
-    addReconcile,
-    addRefresh,
-    addPause,
-    addResume,
-    addLeave,
-    addSimulate,
-  ];
-  for (const add of commands) add(program, cli, end);
+  for (const add of await commandsFor(args)) add(program, cli, end);
   return program;
 }
 

@@ -55,6 +55,33 @@ export function columns(
   });
 }
 
+/** Slots `1,2,3,6` as `1-3,6`. */
+export function ranges(slots: readonly string[]): string {
+  const numbers = slots.map(Number).sort((a, b) => a - b);
+  const runs: [number, number][] = [];
+  for (const number of numbers) {
+    const last = runs.at(-1);
+    if (last !== undefined && last[1] === number - 1) last[1] = number;
+    else runs.push([number, number]);
+  }
+  return runs.map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`)).join(',');
+}
+
+/** `text` in lines of at most `width` columns, the second and later ones set in by `indent`; one line where there is no width. */
+export function wrap(text: string, width: number | undefined, indent = ''): readonly string[] {
+  if (width === undefined) return [text];
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(/(?<=\S) /)) {
+    const longer = line === '' ? word : `${line} ${word}`;
+    if (line !== '' && widthOf(longer) > width) {
+      lines.push(line);
+      line = `${indent}${word}`;
+    } else line = longer;
+  }
+  return [...lines, line];
+}
+
 /** A file as one would type it here. */
 export function shownPath(file: string): string {
   const near = relative('', file);

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import type { SimulationLine } from '../app/simulation.ts';
 import { type Cli, type ExitCode, printJson, UsageError } from './cli.ts';
 import { asCount, jsonOption } from './options.ts';
-import { createPaint } from './render.ts';
+import { createPaint, type Paint } from './render.ts';
 
 interface SimulateOptions {
   readonly scenario?: string;
@@ -69,11 +69,20 @@ function printLine(cli: Cli, line: SimulationLine): void {
       cli.print(`replay: ${line.replay}`);
       break;
     case 'Simulated':
+      if (line.scenario !== undefined) cli.print(toldOf(line, paint));
       cli.print(
         `${counted(line.schedules, 'schedule')}, ${counted(line.steps, 'step')}, ${counted(line.violations, 'violation')}`,
       );
       break;
   }
 }
+
+/** The story, and what Everwarm did in it. */
+function toldOf({ scenario = '', title = '', did = {} }: Told, paint: Paint): string {
+  const deeds = Object.entries(did).map(([kind, count]) => `${kind} ${count}`);
+  return `${paint(scenario, 'bold')}: ${title}\nEverwarm did: ${deeds.join(', ') || 'nothing'}`;
+}
+
+type Told = Extract<SimulationLine, { type: 'Simulated' }>;
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;

@@ -1,6 +1,6 @@
 import type { TimelineEvent } from '../app/story.ts';
 import type { Clock } from '../clock.ts';
-import { type Color, clip, columns, createPaint, type Paint, pad } from './render.ts';
+import { type Color, clip, columns, createPaint, type Paint, pad, ranges } from './render.ts';
 
 /** One line of the timeline, before it is laid out. */
 interface Line {
@@ -93,18 +93,6 @@ function layOut(line: Line, paint: Paint, beganAt: number): string {
   return `${paint(time, 'dim')}  ${who}${pad(place, WHERE_WIDTH - 1)} ${what}`;
 }
 
-/** `1,2,3,6` as `1-3,6`. */
-function ranges(slots: readonly string[]): string {
-  const numbers = slots.map(Number).sort((a, b) => a - b);
-  const runs: [number, number][] = [];
-  for (const number of numbers) {
-    const last = runs.at(-1);
-    if (last !== undefined && last[1] === number - 1) last[1] = number;
-    else runs.push([number, number]);
-  }
-  return runs.map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`)).join(',');
-}
-
 interface Said {
   readonly who: string;
   readonly what: string;
@@ -186,6 +174,8 @@ function outcomeLine(event: Outcome): Said | undefined {
         what: `blocked: ${event.reason}, ${event.message}${mendOf(event.reason)}`,
         isBad: true,
       };
+    case 'EventsLost':
+      return { who, pool, what: `cannot write Kubernetes Events: ${event.message}` };
     case 'PassFailed':
       return { who, pool, what: `the pass failed: ${event.message}`, isBad: true };
     case 'GuardTripped':
@@ -228,6 +218,16 @@ function doneOf(action: Done): string {
       return 'nudged: there may be room now';
     case 'relabel':
       return 'relabelled';
+    case 'heal':
+      return `healed for its user: ${action.lacks.join(', ')}`;
+    case 'unhold':
+      return 'held no longer';
+    case 'pin':
+      return action.step === 'anchor'
+        ? 'kept for the release: not handed out now'
+        : "out of the operator's reach until the definition has changed";
+    case 'unpin':
+      return action.step === 'anchor' ? 'handed out again as it is' : "within the operator's reach again";
   }
 }
 

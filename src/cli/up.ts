@@ -15,9 +15,10 @@ import { createPaint, shownPath } from './render.ts';
 import { block, createTimeline, timelineHead } from './timeline.ts';
 
 interface UpOptions {
+  readonly cluster?: 'embedded' | 'external';
   readonly world: 'demo' | 'empty';
   readonly port: number;
-  readonly kubeconfigOut: string;
+  readonly kubeconfigOut?: string;
   readonly readyAfter: number;
   readonly resync: number;
   readonly dropEvents: number;
@@ -30,6 +31,7 @@ interface UpOptions {
   readonly namespace?: readonly string[];
   readonly inCluster?: boolean;
   readonly installCrds?: boolean;
+  readonly healthPort?: number;
 }
 
 const REAL = ['kubeconfig', 'inCluster'];
@@ -55,14 +57,27 @@ export function addUp(program: Command, cli: Cli, end: (code: ExitCode) => void)
   withWorld(command)
     .option('--until-settled', 'end when the script is over and every pool has converged or is blocked')
     .addOption(new Option('--for <duration>', 'end after this time').argParser(asDurationMs))
+    .addOption(
+      new Option(
+        '--cluster <cluster>',
+        'embedded: one of its own; external: that of --kubeconfig, or of $KUBECONFIG where none is named',
+      ).choices(['embedded', 'external']),
+    )
     .option('--kubeconfig <file>', 'serve the cluster of this kubeconfig instead')
     .option('--context <name>', 'context in the kubeconfig (default: its current one)')
     .addOption(namespaceOption())
     .addOption(new Option('--in-cluster', 'serve the cluster in which this pod runs').conflicts('kubeconfig'))
     .option('--install-crds', 'install the WarmPool kind in the real cluster first')
+    .addOption(
+      new Option(
+        '--health-port <n>',
+        "serve /livez, /readyz and /metrics of a real cluster's loop here, 0 for a free one",
+      ).argParser(asPort),
+    )
     .addOption(jsonOption())
     .addHelpText('after', EXAMPLES)
-    .action(async (options: UpOptions, command: Command) => {
+    .action(async (given: UpOptions, command: Command) => {
+      const options = withCluster(given, command, cli);
       refuseStrays(options, command);
       end(await up(cli, options));
     });
@@ -84,9 +99,10 @@ function withWorld(command: Command): Command {
         .conflicts(REAL),
     )
     .addOption(
-      new Option('--kubeconfig-out <file>', 'where to write the kubeconfig of its own cluster')
-        .default('.everwarm/kubeconfig')
-        .conflicts(REAL),
+      new Option(
+        '--kubeconfig-out <file>',
+        'where to write the kubeconfig of its own cluster (default: .everwarm/kubeconfig)',
+      ).conflicts(REAL),
     )
     .addOption(
       new Option('--ready-after <duration>', 'how long pods of its own cluster take to get ready')
@@ -115,13 +131,41 @@ function withWorld(command: Command): Command {
     );
 }
 
+/** Names the kubeconfig that `--cluster external` leaves to the environment, and refuses what contradicts it. */
+function withCluster(options: UpOptions, command: Command, cli: Cli): UpOptions {
+  const { cluster, kubeconfig, inCluster } = options;
+  const isNamed = kubeconfig !== undefined || inCluster === true;
+  if (cluster === 'embedded' && isNamed)
+    command.error(
+      'error: --cluster embedded brings a cluster of its own: leave out --kubeconfig and --in-cluster',
+    );
+  if (cluster !== 'external' || isNamed) return options;
+  const own = (['world', 'port', 'kubeconfigOut', 'readyAfter'] as const).find(
+    (name) => command.getOptionValueSource(name) === 'cli',
+  );
+  if (own !== undefined)
+    command.error(`error: --${flagOf(own)} is for a cluster of its own, not for --cluster external`);
+  return { ...options, kubeconfig: cli.config.kubeconfig };
+}
+
+/** `kubeconfigOut` is `--kubeconfig-out`. */
+function flagOf(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
 function refuseStrays(options: UpOptions, command: Command): void {
   const isReal = options.kubeconfig !== undefined || options.inCluster === true;
-  const stray = (['context', 'namespace', 'installCrds'] as const).find(
+  const stray = (['context', 'namespace', 'installCrds', 'healthPort'] as const).find(
     (name) => options[name] !== undefined,
   );
   if (isReal || stray === undefined) return;
-  const flag = { context: '--context', namespace: '-n', installCrds: '--install-crds' }[stray];
+  const flags = {
+    context: '--context',
+    namespace: '-n',
+    installCrds: '--install-crds',
+    healthPort: '--health-port',
+  };
+  const flag = flags[stray];
   command.error(`error: ${flag} is for a real cluster: add --kubeconfig FILE or --in-cluster`);
 }
 
@@ -152,7 +196,8 @@ function start(cli: Cli, options: UpOptions, deps: UpDeps): Promise<Running> {
   const loop = { resyncMs: options.resync, dropNotices: options.dropEvents };
   if (options.kubeconfig === undefined && options.inCluster !== true) {
     const { world, port, kubeconfigOut, readyAfter, mode = 'guard' } = options;
-    return upLocal({ ...loop, world, port, kubeconfigOut, readyAfterMs: readyAfter, mode }, deps);
+    const out = kubeconfigOut === undefined ? {} : { kubeconfigOut };
+    return upLocal({ ...loop, ...out, world, port, readyAfterMs: readyAfter, mode }, deps);
   }
   return startOnReal(cli, options, deps, loop);
 }
@@ -173,7 +218,10 @@ async function startOnReal(
   };
   const cluster = await openCluster(choice, cli);
   if (options.installCrds === true) await installWarmPoolKind(cluster.api);
-  return upOn(cluster, { ...loop, kubeconfig: kubeconfig ?? '' }, deps);
+  // A pod's probes come from outside of it; on a person's machine nobody else is meant to look.
+  const host = kubeconfig === undefined ? '0.0.0.0' : '127.0.0.1';
+  const health = options.healthPort === undefined ? {} : { health: { host, port: options.healthPort } };
+  return upOn(cluster, { ...loop, ...health, kubeconfig: kubeconfig ?? '' }, deps);
 }
 
 /** Reports what goes wrong; what goes right is the timeline's. */
@@ -199,6 +247,7 @@ async function sayReady(cli: Cli, options: UpOptions, running: Running): Promise
     ['API server', addresses.server],
     ['webhook', addresses.webhook],
     ['namespace', addresses.namespace],
+    ...(addresses.health === undefined ? [] : [['health', addresses.health] as const]),
     ...(addresses.kubeconfig === '' ? [] : [['kubeconfig', file] as const]),
     ...(isReal ? [['pools', await poolsIn(cli, running)] as const] : []),
     ...(options.dropEvents > 0 ? [['note', lossOf(options)] as const] : []),

@@ -4,7 +4,7 @@ import { Bench } from 'tinybench';
 export interface Measure {
   /** Stable, `area.what`, as it appears in reports: `embedded.creates`. */
   readonly name: string;
-  readonly unit: 'ms' | '1/s' | 'MB' | 'requests' | 'writes';
+  readonly unit: 'ms' | '1/s' | 'MB' | 'requests' | 'writes' | 'times';
   readonly goal: Goal;
   /** Takes the measurement, its own preparation and clean-up included. */
   readonly run: () => number | Promise<number>;

@@ -23,6 +23,8 @@ function observed(count: number): Observed {
       unstable: false,
       refresh: false,
       relabel: false,
+      held: false,
+      needs: [],
       claimable: true,
       ...(at % 7 === 0 ? { claimedBy: `user-${id}` } : {}),
     };

@@ -15,6 +15,7 @@ async function type(args: readonly string[]) {
       kubeconfig: join(home.path, '.kube/config'),
       service: { host: undefined, port: undefined },
       settings: undefined,
+      forward: {},
       color: false,
     },
     clock: systemClock,
@@ -36,6 +37,7 @@ const COMMANDS = [
   'explain',
   'reconcile',
   'refresh',
+  'release',
   'pause',
   'resume',
   'leave',
@@ -51,6 +53,11 @@ describe('wrong arguments end with 2 and say on one line how to mend it', () => 
     { args: ['up', '--port', 'http'], says: "--port 'http': write a port from 1 to 65535" },
     { args: ['up', '--world', 'moon'], says: "--world 'moon': write one of demo, empty" },
     { args: ['up', '--world', 'empty', '--kubeconfig', 'f'], says: 'cannot be used with option' },
+    { args: ['up', '--cluster', 'embedded', '--kubeconfig', 'f'], says: 'leave out --kubeconfig' },
+    {
+      args: ['up', '--cluster', 'external', '--kubeconfig-out', 'f'],
+      says: '--kubeconfig-out is for a cluster of its own',
+    },
     { args: ['up', '-n', 'ide'], says: 'add --kubeconfig FILE or --in-cluster' },
     {
       args: ['status', 'a/b/c'],
@@ -59,6 +66,9 @@ describe('wrong arguments end with 2 and say on one line how to mend it', () => 
     { args: ['explain'], says: '--help shows what there is' },
     { args: ['explain', 'a/b/c/d/e/f'], says: "POOL/SLOT, as in java/3, or a Deployment's name" },
     { args: ['simulate', '--scenario', 'none'], says: 'there is no scenario none: there are' },
+    { args: ['release'], says: '--help shows what there is' },
+    { args: ['release', 'java', '--set', 'ide:2'], says: 'write image=REFERENCE' },
+    { args: ['release', 'java', '--abort', '--dry-run'], says: '--abort goes with neither' },
     { args: ['leave'], says: 'name one POOL, or say --all' },
     { args: ['leave', 'java', '--all'], says: 'name one POOL, or say --all' },
   ])('everwarm $args', async ({ args, says }) => {
