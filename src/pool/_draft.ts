@@ -1,4 +1,4 @@
-import { isBlocked, isServing, room } from './budget.ts';
+import { isBlocked, isServing, maxUnavailable, room } from './budget.ts';
 import { reviewLedger } from './ledger.ts';
 import { releaseIn } from './release.ts';
 import type { StatusInput } from './status.ts';
@@ -42,6 +42,8 @@ export interface Draft {
   readonly batchUntil: number;
   /** What the platform may hand out, in its order; the first that is not chosen is its next pick. */
   readonly claimable: Instance[];
+  /** So many may have been handed back a moment ago. */
+  readonly reach: number;
   /** How many are put out of reach by this plan. */
   pins: number;
   /** What the platform would hand out next, where this plan writes on it. */
@@ -94,6 +96,7 @@ export function begin(input: Omit<StatusInput, 'desired'> & Pick<Draft, 'desired
     pins: 0,
     refused: input.waiting.some((w) => w.slot === WHOLE_POOL && isHeld(w, now)),
     batchUntil: Math.max(0, ...rebuilding.map(({ since }) => since + BATCH_MS)),
+    reach: maxUnavailable(policy, wanted.length),
     claimable: observed.instances.filter((i) => i.claimable).sort((a, b) => a.rank - b.rank),
     short,
     budget,
@@ -139,6 +142,15 @@ export function faultOf(
 export function isRefused({ waiting, now }: Pick<Draft, 'waiting' | 'now'>, slot: string): boolean {
   const entries = [waiting.get(`${slot}/forbidden`), waiting.get(`${slot}/invalid`)];
   return entries.some((entry) => entry !== undefined && isHeld(entry, now));
+}
+
+/**
+ * It may be the one that the platform is about to hand out: what was handed back a moment ago stands before it in the order, and
+ * the platform, which does not look twice, may not know of that yet.
+ */
+export function isNearPick(draft: Draft, { slot }: Instance): boolean {
+  const at = draft.claimable.findIndex((one) => one.slot === slot);
+  return at >= 0 && at <= draft.reach;
 }
 
 /** The platform picks by rank and does not compare: a write on its pick may cost the claim that is under way. */

@@ -1,5 +1,5 @@
 import { QUIET_RETRY_MS } from './_care.ts';
-import { type Draft, faultOf, isNextPick, isRefused } from './_draft.ts';
+import { type Draft, faultOf, isNearPick, isNextPick, isRefused } from './_draft.ts';
 import { keep, letGo } from './_pins.ts';
 import { isServing } from './budget.ts';
 import { license } from './ledger.ts';
@@ -55,10 +55,10 @@ function keepStanding(draft: Draft, instance: Instance): Move {
 
 /** Any write on the next pick may cost the claim that is under way, a new label too. */
 function relabel(draft: Draft, instance: Instance): Move {
-  if (isNextPick(draft, instance)) {
-    if (!draft.observed.quiet) return { ...hold(instance, 'quiet'), until: draft.now + QUIET_RETRY_MS };
-    draft.picks.add(instance.slot);
+  if (!draft.observed.quiet && isNearPick(draft, instance)) {
+    return { ...hold(instance, 'quiet'), until: draft.now + QUIET_RETRY_MS };
   }
+  if (isNextPick(draft, instance)) draft.picks.add(instance.slot);
   return { kind: 'relabel', slot: instance.slot };
 }
 
@@ -89,10 +89,10 @@ function replaceStanding(draft: Draft, instance: Instance, fault: ReplaceReason)
   if (fault !== 'surplus' && !draft.ledger.has(instance.slot) && draft.now < draft.batchUntil) {
     return { ...hold(instance, 'batch'), until: draft.batchUntil };
   }
-  if (isNextPick(draft, instance)) {
-    if (!draft.observed.quiet) return { ...hold(instance, 'quiet'), until: draft.now + QUIET_RETRY_MS };
-    draft.picks.add(instance.slot);
+  if (!draft.observed.quiet && isNearPick(draft, instance)) {
+    return { ...hold(instance, 'quiet'), until: draft.now + QUIET_RETRY_MS };
   }
+  if (isNextPick(draft, instance)) draft.picks.add(instance.slot);
   return withdraw(draft, instance, fault);
 }
 

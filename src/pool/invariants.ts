@@ -161,7 +161,8 @@ const claimsUntouched: Check = ({ write, before, sight, stood, claims }) => {
   const were = stood?.claims ?? [];
   if (write.verb === 'delete' || were.join() === claims.join()) return undefined;
   const given = claims.filter((claim) => !were.includes(claim));
-  const theirs = slotIn(before, write)?.claimants ?? [];
+  // Of a pool that went since the look nothing is known any more but what was seen.
+  const theirs = (slotIn(before, write) ?? slotIn(sight.truth, write))?.claimants ?? [];
   const keeps = were.every((claim) => claims.includes(claim));
   const isCare =
     slotIn(sight.truth, write)?.settled === true && given.every((claim) => theirs.includes(claim));
@@ -190,6 +191,8 @@ const returnedFresh: Check = ({ write, before, after, sight }) => {
 /** S4 (P10): no instance more than wanted is made. */
 const surge: Check = ({ write, before, after, sight, newcomers }) => {
   if (write.verb !== 'create' || slotIn(before, write)?.exists !== false) return undefined;
+  // What it lacked is made for an instance that stood when it was looked at, and went since.
+  if (slotIn(sight.truth, write)?.exists === true) return undefined;
   const count = [...after.slots.values()].filter((s) => s.exists && s.claimedBy === undefined).length;
   const bound = Math.max(after.replicas, sight.truth.replicas) + newcomers;
   return count > bound ? `${count} unclaimed instances where ${bound} are wanted` : undefined;

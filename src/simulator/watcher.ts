@@ -233,6 +233,8 @@ class Watch {
     const pools = track !== undefined ? [track.pool] : movesInstances(commit) ? this.#concerned(commit) : [];
     const before = pools.map((pool) => this.truth.truth(pool));
     this.truth.apply(commit);
+    // It may be ready for no longer than until somebody edits it.
+    if (track === undefined && commit.resource.kind === 'Deployment') this.#noteReady();
     for (const [at, pool] of pools.entries()) {
       const after = this.truth.truth(pool);
       const was = before[at] ?? after;
@@ -253,6 +255,10 @@ class Watch {
     const list = this.#newcomers.get(pool) ?? [];
     for (let at = 0; at < more; at += 1) list.push(this.#store.revision());
     this.#newcomers.set(pool, list);
+  }
+
+  #noteReady(): void {
+    for (const [pool, { size }] of this.#away) if (size > 0) this.#noteServing(pool, this.truth.truth(pool));
   }
 
   #noteServing(pool: string, after: Truth): void {

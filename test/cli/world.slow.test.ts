@@ -116,12 +116,15 @@ describe('the empty world', () => {
     context.skip(!hasKubectl, 'kubectl is not on PATH');
     const program = start(home.path, [...EMPTY, '--until-settled']);
     await program.line(isReady);
-    const wrong = appDefinition('java-17', { options: { dataBridgeEnabled: 'true' } });
+    const sidecars = [{ name: 'first-by-name', image: 'registry.example.org/ide/lsp:1', port: 5000 }];
+    const wrong = appDefinition('java-17', { sidecars });
     await kubectl(home.path, ['apply', '-f', '-'], wrong);
     const { code, lines } = await program.ended;
     expect(code).toBe(1);
     expect(lines.at(-1)).toMatchObject({ type: 'Settled', violations: 0 });
-    expect(lines).toContainEqual(expect.objectContaining({ type: 'PoolBlocked', reason: 'Unsupported' }));
+    expect(lines).toContainEqual(
+      expect.objectContaining({ type: 'PoolBlocked', reason: 'SidecarSortsFirst' }),
+    );
   });
 
   it('needs no notice: a resync is enough', async (context) => {

@@ -250,6 +250,8 @@ export function guardMutants(file: string, text: string): readonly Mutant[] {
   };
   for (const found of text.matchAll(/\{ op: 'test'[^}]*\},\s*/g)) add(found.index, found[0].length, 'test');
   for (const literal of text.matchAll(/\{[^{}]*verb: '(?:delete|patch)'[^{}]*\}/g)) {
+    // No pool of the random schedules has a volume: test/controller/guard.test.ts holds the guards of its deletion.
+    if (literal[0].includes('ownedBy')) continue;
     const guards = literal[0].matchAll(/\b(uid|resourceVersion)(?:: [\w.]+)?,\s*/g);
     for (const guard of guards) add(literal.index + guard.index, guard[0].length, guard[1] ?? '');
   }

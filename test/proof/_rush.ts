@@ -12,6 +12,11 @@ const INSTANCES = 10;
 const EVERY_MS = 500;
 /** After a start of the operator Everwarm leaves free instances alone for this long. */
 const SETTLING_MS = 14_000;
+/**
+ * The shortest stay of a user who was served. A pass may be waiting out a withdrawal for 2 s before it gets to hold the next
+ * instance: who leaves sooner is released as the operator alone does it.
+ */
+const STAY_MS = 4_000;
 /** From a withdrawal to the second look. */
 const GRACE_MS = 2_000;
 /** How often everything is looked at. */
@@ -90,6 +95,7 @@ async function whileDown(world: World, look: () => void, what: () => void): Prom
     look();
     return sessionsOf(world).every((session) => fateOf(world, session.metadata.name).kind !== 'waiting');
   });
+  await world.run(STAY_MS);
   await world.stopOperator();
   await world.run(1_000);
   what();
@@ -99,21 +105,29 @@ async function whileDown(world: World, look: () => void, what: () => void): Prom
 }
 
 function crowd(world: World, random: Random, look: () => void) {
-  const goingAt = new Map<string, number>();
+  /** When they go; not known until they are served. */
+  const goingAt = new Map<string, number | undefined>();
   const leave = (name: string): void => {
     goingAt.delete(name);
     world.release(name);
+  };
+  const goOn = (): void => {
+    for (const [name, at] of goingAt) {
+      if (at === undefined && fateOf(world, name).kind !== 'waiting')
+        goingAt.set(name, world.clock.now() + STAY_MS + 6_000 * random());
+      if (at !== undefined && at <= world.clock.now()) leave(name);
+    }
   };
   return {
     leave: (count: number): void => [...goingAt.keys()].slice(0, count).forEach(leave),
     come: async (count: number): Promise<void> => {
       for (let came = 0; came < count; came += 1) {
-        goingAt.set(world.claim(POOL), world.clock.now() + 4_000 + 6_000 * random());
+        goingAt.set(world.claim(POOL), undefined);
         const gapMs = Math.round(-EVERY_MS * Math.log(1 - random()));
         for (let left = gapMs; left > 0; left -= LOOK_MS) {
           await world.run(Math.min(left, LOOK_MS));
           look();
-          for (const [name, at] of goingAt) if (at <= world.clock.now()) leave(name);
+          goOn();
         }
       }
     },

@@ -14,6 +14,20 @@ const { values: options } = parseArgs({
   },
 });
 const first = Number(options.first);
+const NOBODY: Sum = {
+  runs: 0,
+  came: 0,
+  warm: 0,
+  cold: 0,
+  hurt: 0,
+  onUsedPods: 0,
+  onOldImage: 0,
+  failedByEverwarm: 0,
+  failedByOperator: 0,
+  besideFence: 0,
+  overFence: 0,
+  flaws: 0,
+};
 
 const beside = await runs(Number(options.seeds), 'everwarm');
 const without = await runs(Number(options.without), 'nobody');
@@ -50,7 +64,7 @@ async function runs(count: number, who: 'nobody' | 'everwarm'): Promise<Sum> {
     sums.push(one);
     console.log(`seed ${seed}, ${who}: ${sentence(one)}${complaints.map((what) => `\n  ${what}`).join('')}`);
   }
-  return sums.reduce(plus);
+  return sums.reduce(plus, NOBODY);
 }
 
 async function flawsOf({ world }: Rush): Promise<readonly string[]> {
