@@ -4,7 +4,7 @@ import { type AuditEntry, WRITE_VERBS } from '../real-cluster/audit.ts';
 export interface Trail {
   /** Write requests of one user that were carried out. */
   readonly writes: readonly Trace[];
-  /** How many slots that nobody held were withheld by Everwarm at one moment, at most. */
+  /** How many slots that nobody held Everwarm had taken away at one moment, at most. */
   readonly mostAway: number;
 }
 
@@ -20,30 +20,38 @@ interface Trace {
  * our WarmPool while the slot is withheld. Moments are the server's resourceVersions.
  */
 export function trailOf(entries: readonly AuditEntry[], user: string): Trail {
-  const claimed = new Set<string>();
-  const withheld = new Set<string>();
+  const holdings = new Holdings();
   const writes: Trace[] = [];
-  let mostAway = 0;
   for (const entry of inOrderOfTime(entries)) {
     const slot = /^instance-(\d+)-/.exec(entry.name)?.[1];
-    const wasClaimed = slot !== undefined && claimed.has(slot);
-    if (slot !== undefined && entry.resource === 'services' && !entry.name.endsWith('-int')) {
-      const owners = entry.verb === 'delete' ? [] : (entry.answer?.metadata.ownerReferences ?? []);
-      put(
-        claimed,
-        slot,
-        owners.some(({ kind }) => kind === 'Session'),
-      );
-      put(
-        withheld,
-        slot,
-        owners.some(({ kind }) => kind === 'WarmPool'),
-      );
-      mostAway = Math.max(mostAway, [...withheld].filter((one) => !claimed.has(one)).length);
-    }
-    if (entry.user === user) writes.push({ entry, slot, isClaimed: wasClaimed && claimed.has(slot) });
+    const wasClaimed = slot !== undefined && holdings.claimed.has(slot);
+    if (slot !== undefined && entry.resource === 'services' && !entry.name.endsWith('-int'))
+      holdings.see(slot, entry);
+    if (entry.user === user)
+      writes.push({ entry, slot, isClaimed: wasClaimed && holdings.claimed.has(slot) });
   }
-  return { writes, mostAway };
+  return { writes, mostAway: holdings.mostAway };
+}
+
+/** Who holds which slot, from one write on an external Service to the next. */
+class Holdings {
+  readonly claimed = new Set<string>();
+  readonly #withheld = new Set<string>();
+  readonly #taken = new Set<string>();
+  mostAway = 0;
+
+  see(slot: string, { verb, answer }: AuditEntry): void {
+    const owners = verb === 'delete' ? [] : (answer?.metadata.ownerReferences ?? []);
+    const isClaimed = owners.some(({ kind }) => kind === 'Session');
+    const isWithheld = owners.some(({ kind }) => kind === 'WarmPool');
+    const isFree = !isClaimed && !this.claimed.has(slot);
+    // What was held for its user and is waited for until it is clean was not taken away.
+    if (isFree && isWithheld && !this.#withheld.has(slot)) this.#taken.add(slot);
+    if (isClaimed || !isWithheld) this.#taken.delete(slot);
+    put(this.claimed, slot, isClaimed);
+    put(this.#withheld, slot, isWithheld);
+    this.mostAway = Math.max(this.mostAway, this.#taken.size);
+  }
 }
 
 function put(set: Set<string>, slot: string, isIn: boolean): void {
