@@ -15,9 +15,16 @@ function planAsGuard({ observation }: Pick<PoolLook, 'observation'>): Plan {
   return guardPlan(observation, first.status.waiting.map(waitedOut));
 }
 
-/** The plan that people are shown: what is about to be done, or what guard would do where nothing is done. */
+/**
+ * The plan that people are shown: what is about to be done, or what guard would do where nothing is done; of a pool that can
+ * only be looked at, what was found.
+ */
 export function shownPlan(look: Pick<PoolLook, 'observation' | 'plan'>): Plan {
-  return isDone(look) ? look.plan : planAsGuard(look);
+  if (isDone(look)) return look.plan;
+  const { findings } = look.observation;
+  return findings === undefined
+    ? planAsGuard(look)
+    : { ...look.plan, actions: [], held: findings.map(({ slot, message }) => ({ slot, reason: message })) };
 }
 
 /** What is planned is carried out, by whoever runs. */

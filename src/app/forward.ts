@@ -12,7 +12,7 @@ import { addSendingMetrics, addWatchMetrics, createPrometheus, type Prometheus }
 
 export interface ForwardDeps {
   readonly api: KubeClient;
-  readonly platforms: readonly Pick<Platform, 'name' | 'watches' | 'keysOf'>[];
+  readonly platforms: readonly Pick<Platform, 'name' | 'watches' | 'keysOf' | 'poolIn'>[];
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;

@@ -1,4 +1,5 @@
 import type { KubeObject } from '../kube/api.ts';
+import type { SlotDetails } from '../platform/platform.ts';
 import { GENERATION_LABEL } from '../platform/theia-cloud/labels.ts';
 import { slotOf } from '../platform/theia-cloud/names.ts';
 import { REVISION_LABEL } from '../platform/warm-pool.ts';
@@ -53,11 +54,14 @@ export function findInstance(
   return undefined;
 }
 
-/** The slot of which `deployment` is the Deployment, if it is one of this pool's names. */
+/** The slot of which `deployment` is the Deployment, or another object that the platform names. */
 function slotNamed(look: PoolLook, deployment: string): string | undefined {
   const source = sourceOf(look);
   const slot = source === undefined ? undefined : slotOf(deployment, source);
-  return slot === undefined ? undefined : String(slot);
+  if (slot !== undefined) return String(slot);
+  const { observed, detailsOf: details } = look.observation;
+  const isNamed = ({ metadata }: KubeObject) => metadata.name === deployment;
+  return observed.instances.find((one) => details?.(one.slot)?.objects.some(isNamed))?.slot;
 }
 
 /** Everything about one instance. */
@@ -66,12 +70,16 @@ export function instanceView(look: PoolLook, instance: Instance): InstanceView {
   return {
     pool: formatKey(observation.key),
     ...slotView(look, instance),
-    parts: partsOf(look, instance).map(partView),
+    parts: (detailsOf(look, instance)?.objects ?? partsOf(look, instance)).map(partView),
     drift: instance.drift,
-    facts: factsOf(look, instance),
+    facts: [...factsOf(look, instance), ...(detailsOf(look, instance)?.facts ?? [])],
     next: nextOf(look, instance),
     ...(plan.nextCheckAt === undefined ? {} : { nextCheckAt: timestamp(plan.nextCheckAt) }),
   };
+}
+
+function detailsOf({ observation }: PoolLook, { slot }: Instance): SlotDetails | undefined {
+  return observation.detailsOf?.(slot);
 }
 
 function partView({ kind, metadata }: KubeObject): PartView {
@@ -128,6 +136,12 @@ function nextOf({ observation, plan }: PoolLook, instance: Instance): readonly s
     return [
       `nothing, until the pool's problem is solved: ${desired.problem.reason}, ${desired.problem.message}`,
     ];
+  }
+  if (observation.findings !== undefined) {
+    const found = observation.findings.filter((finding) => finding.slot === slot);
+    return found.length === 0
+      ? ['nothing: it can only be looked at, and nothing was found']
+      : found.map(({ message }) => `nothing, for it can only be looked at. Found: ${message}`);
   }
   const isDone = policy.mode === 'guard' || plan.leaving;
   const actions = plan.actions

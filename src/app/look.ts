@@ -1,4 +1,6 @@
 import type { KubeApi, KubeObject, Outcome } from '../kube/api.ts';
+import { bare } from '../platform/educates/crds.ts';
+import { GROUP } from '../platform/educates/resources.ts';
 import type { Observation, Scope } from '../platform/platform.ts';
 import { planPool } from '../pool/plan.ts';
 import type { Plan } from '../pool/types.ts';
@@ -57,7 +59,9 @@ function planOf({ desired, observed, policy, now }: Observation): Plan {
 function remembering(api: KubeApi): { readonly api: KubeApi; readonly objects: Map<string, KubeObject> } {
   const objects = new Map<string, KubeObject>();
   const remember = (object: KubeObject): void => {
-    objects.set(object.metadata.uid ?? `${object.kind}/${object.metadata.name}`, object);
+    // Educates' objects are full of passwords.
+    const kept = object.apiVersion.startsWith(`${GROUP}/`) ? bare(object) : object;
+    objects.set(object.metadata.uid ?? `${object.kind}/${object.metadata.name}`, kept);
   };
   const told = <T>(outcome: Outcome<T>, each: (value: T) => void): Outcome<T> => {
     if (outcome.kind === 'ok') each(outcome.value);

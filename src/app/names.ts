@@ -8,7 +8,7 @@ export interface PoolName {
   readonly name: string;
 }
 
-/** An instance as people name it: `POOL/<slot>`, or the name of its Deployment. */
+/** An instance as people name it: `POOL/<slot>`, or the name of its Deployment (of a portal's: of its environment or session). */
 export type InstanceName =
   | { readonly kind: 'slot'; readonly pool: PoolName; readonly slot: string }
   | { readonly kind: 'deployment'; readonly namespace?: string; readonly name: string };
@@ -36,11 +36,15 @@ export function parsePoolName(text: string): Named<PoolName> {
   };
 }
 
-/** The instance that `text` names, or how to write it. */
+/**
+ * The instance that `text` names, or how to write it. A slot that is no number is told from a Deployment's name by the length:
+ * where both would do it is a Deployment's.
+ */
 export function parseInstanceName(text: string): Named<InstanceName> {
   const parts = text.split('/');
   const last = parts.at(-1) ?? '';
-  if (parts.length > 1 && SLOT.test(last)) {
+  const isSlot = SLOT.test(last) || (last !== '' && [3, 5].includes(parts.length));
+  if (parts.length > 1 && isSlot) {
     const pool = parsePoolName(parts.slice(0, -1).join('/'));
     return 'problem' in pool ? pool : { name: { kind: 'slot', pool: pool.name, slot: last } };
   }

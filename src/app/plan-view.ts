@@ -23,6 +23,8 @@ export interface PlanView {
   readonly mode: 'observe' | 'guard';
   /** Whether the next pass carries it out, or only tells. */
   readonly carriedOut: boolean;
+  /** Nothing can be done about it here but look: `held` is what was found. */
+  readonly lookOnly?: true;
   readonly actions: readonly PlannedAction[];
   readonly held: readonly { readonly slot: string; readonly reason: string; readonly why: string }[];
   readonly waiting: readonly {
@@ -42,7 +44,7 @@ export interface PlanView {
 /** The dry run of one pool: the same plan that a pass would make. */
 export function planView(look: PoolLook): PlanView {
   const { observation } = look;
-  const { key, policy, desired, observed } = observation;
+  const { key, policy, desired, observed, findings } = observation;
   const plan = shownPlan(look);
   const carriedOut = isDone(look);
   const bySlot = new Map(observed.instances.map((instance) => [instance.slot, instance]));
@@ -52,6 +54,7 @@ export function planView(look: PoolLook): PlanView {
     pool: formatKey(key),
     mode: policy.mode,
     carriedOut,
+    ...(findings === undefined ? {} : { lookOnly: true as const }),
     actions: plan.actions.map((action) => {
       const slot = 'slot' in action ? action.slot : '-';
       return {
@@ -64,7 +67,9 @@ export function planView(look: PoolLook): PlanView {
         riskLevel: riskLevelOf(action),
       };
     }),
-    held: plan.held.map(({ slot, reason }) => ({ slot, reason, why: heldIn(reason, policy) })),
+    held:
+      findings?.map(({ slot, reason, message }) => ({ slot, reason, why: message })) ??
+      plan.held.map(({ slot, reason }) => ({ slot, reason, why: heldIn(reason, policy) })),
     waiting: plan.status.waiting.map(({ slot, cause, since, tries }) => ({
       slot,
       cause,

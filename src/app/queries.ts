@@ -52,8 +52,20 @@ async function findOne(cluster: AskedCluster, name: InstanceName) {
   const namespaces = name.namespace === undefined ? cluster.namespaces : [name.namespace];
   const found = findInstance(await look({ ...cluster, namespaces }, 'all'), name);
   if (found !== undefined) return found;
+  // POOL/SLOT is written like namespace/name, where a slot has a name.
+  const asSlot = await slotOfPool(cluster, name);
+  if (asSlot !== undefined) return asSlot;
   const where = namespaces.join(', ');
   throw new TerminalError(`no pool in namespace ${where} has an instance whose Deployment is ${name.name}`);
+}
+
+async function slotOfPool(
+  cluster: AskedCluster,
+  { namespace: pool, name: slot }: Extract<InstanceName, { kind: 'deployment' }>,
+) {
+  if (pool === undefined) return undefined;
+  const named = { name: pool };
+  return findInstance(await look(cluster, named), { kind: 'slot', pool: named, slot });
 }
 
 async function look(cluster: AskedCluster, selection: Selection): Promise<readonly PoolLook[]> {

@@ -31,8 +31,8 @@ function modeOf({ mode, carriedOut, problem, actions }: PlanView): string {
     : `mode ${mode}: nothing is done. In mode guard it would begin with this`;
 }
 
-function nothingOf({ actions, writesStatus, problem }: PlanView): readonly string[] {
-  if (actions.length > 0 || problem !== undefined) return [];
+function nothingOf({ actions, writesStatus, problem, lookOnly, held }: PlanView): readonly string[] {
+  if (actions.length > 0 || problem !== undefined || (lookOnly === true && held.length > 0)) return [];
   return [`  ${writesStatus ? 'only the status would be written' : 'nothing to do'}`];
 }
 
@@ -61,13 +61,14 @@ function stepsOf({ actions }: PlanView, { paint, width }: Drawing): readonly str
 /** Why a withdrawal waits: its risk is the one of those that go first. */
 const TAKES_AWAY: ReadonlySet<string> = new Set(['budget', 'batch', 'announced', 'quiet', 'paused']);
 
-function heldOf({ held }: PlanView, paint: Paint): readonly string[] {
+function heldOf({ held, lookOnly }: PlanView, paint: Paint): readonly string[] {
   const risk = `${paint('risk', 'dim')} ${RISKS.fewerWarm[0]}`;
   const groups = Map.groupBy(held, ({ why, reason }) => `${why}${TAKES_AWAY.has(reason) ? `; ${risk}` : ''}`);
+  const word = lookOnly === true ? 'found' : 'later';
   return [...groups].map(([why, alike]) => {
     const slots = alike.map(({ slot }) => slot);
     const who = slots.includes('*') ? 'the pool' : slotsName(slots);
-    return `  ${paint('later', 'yellow')}  ${who}: ${why}`;
+    return `  ${paint(word, 'yellow')}  ${who}: ${why}`;
   });
 }
 

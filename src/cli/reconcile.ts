@@ -46,10 +46,14 @@ async function reconcileOne(
   look: PoolLook,
   json: boolean,
 ): Promise<ExitCode> {
-  const { key, policy } = look.observation;
+  const { key, policy, findings } = look.observation;
   const { pool } = poolLine(look);
   if (policy.mode === 'observe' && !look.plan.leaving) {
-    cli.complain(`everwarm: ${pool} is in mode observe: set spec.mode of its WarmPool to guard first`);
+    cli.complain(
+      findings === undefined
+        ? `everwarm: ${pool} is in mode observe: set spec.mode of its WarmPool to guard first`
+        : `everwarm: ${pool} can only be looked at: there is no mode guard for ${key.platform}`,
+    );
     return 1;
   }
   let hasFailed = false;

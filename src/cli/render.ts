@@ -55,8 +55,9 @@ export function columns(
   });
 }
 
-/** Slots `1,2,3,6` as `1-3,6`. */
+/** Slots `1,2,3,6` as `1-3,6`; those that are no numbers one after the other. */
 export function ranges(slots: readonly string[]): string {
+  if (!slots.every((slot) => /^\d+$/.test(slot))) return slots.join(', ');
   const numbers = slots.map(Number).sort((a, b) => a - b);
   const runs: [number, number][] = [];
   for (const number of numbers) {

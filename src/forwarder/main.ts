@@ -13,7 +13,7 @@ export interface ForwarderOptions {
   readonly api: KubeApi;
   readonly clock: Clock;
   readonly random: Random;
-  readonly platforms: readonly Pick<Platform, 'name' | 'watches' | 'keysOf'>[];
+  readonly platforms: readonly Pick<Platform, 'name' | 'watches' | 'keysOf' | 'poolIn'>[];
   readonly clusterId: string;
   readonly namespaces: readonly string[];
   /** Sends one notice and resolves when that is over; tries for ever on its own account. Must not reject. */
@@ -71,7 +71,11 @@ export function startForwarder(options: ForwarderOptions): Forwarder {
   const pools = createPoolNames();
   const troubles = createTroubles(options);
   const beats = platforms.flatMap((platform) =>
-    platform.watches.flatMap((spec) => namespaces.map((namespace): Beat => ({ platform, spec, namespace }))),
+    platform.watches.flatMap((spec) =>
+      namespaces
+        .filter((namespace) => platform.poolIn === undefined || platform.poolIn(namespace) !== undefined)
+        .map((namespace): Beat => ({ platform, spec, namespace })),
+    ),
   );
   const followed = beats.map((beat) => ({
     beat,
@@ -113,11 +117,13 @@ function follow(options: ForwarderOptions, beat: Beat, { pools, outbox, troubles
   const { api, clock, random, log, clusterId } = options;
   const { platform, spec, namespace } = beat;
   const scope = `${platform.name}/${namespace}`;
+  // What belongs to no namespace is seen from every one: it is news only in that of its pool.
+  const only = platform.poolIn?.(namespace);
   const name = options.namespaces.length > 1 ? `${namespace}/${spec.resource.kind}` : spec.resource.kind;
   return createReflector<Kept>({
     api,
     resource: spec.resource,
-    list: { namespace, metadataOnly: spec.metadataOnly },
+    list: { ...(spec.resource.namespaced ? { namespace } : {}), metadataOnly: spec.metadataOnly },
     clock,
     random,
     log,
@@ -126,7 +132,7 @@ function follow(options: ForwarderOptions, beat: Beat, { pools, outbox, troubles
       // An object may claim to belong to anything: a name that no pool can have would only be refused at the door.
       names: platform
         .keysOf(spec.resource, object)
-        .filter((name) => name === EVERY_POOL || isSubdomain(name)),
+        .filter((name) => name === EVERY_POOL || (isSubdomain(name) && name === (only ?? name))),
       fingerprint: spec.changed?.(object),
     }),
     onChange(change) {

@@ -1,6 +1,6 @@
 import type { JsonPatch, KubeApi, KubeObject, OwnerReference, Resource } from '../kube/api.ts';
 import type { PoolKey } from '../pool/key.ts';
-import type { Action, Desired, Observed, Policy } from '../pool/types.ts';
+import type { Action, Desired, Observed, Policy, Problem, Slot } from '../pool/types.ts';
 
 /** A kind whose changes may concern a pool. */
 export interface WatchSpec {
@@ -79,6 +79,14 @@ export interface WarmPool {
   readonly owners: readonly string[];
 }
 
+/** What people are told of one slot beyond the planner's words. */
+export interface SlotDetails {
+  /** What it is made of; no secret is in them. */
+  readonly objects: readonly KubeObject[];
+  /** One sentence each. */
+  readonly facts: readonly string[];
+}
+
 /** One pool as it is now, and the way to say each action about it as requests. */
 export interface Observation {
   readonly key: PoolKey;
@@ -91,6 +99,10 @@ export interface Observation {
   readonly warmPool: WarmPool | undefined;
   /** The definition of the pool: owner of the WarmPool. */
   readonly source: OwnerReference;
+  /** Of a pool that can only be looked at: what needs somebody, in words. It is told instead of what the planner would do. */
+  readonly findings?: readonly (Problem & { readonly slot: Slot })[];
+  /** What people are told of a slot, where the platform has its own words for it. */
+  readonly detailsOf?: (slot: string) => SlotDetails | undefined;
   /** The requests of `action`, in order; each is safe to send again. `pass` is the token to leave on the anchor. */
   requestsFor(action: Action, pass: string): readonly Request[];
 }
@@ -101,6 +113,11 @@ export interface Platform {
   readonly watches: readonly WatchSpec[];
   /** Names of the pools in the object's namespace that it concerns; `*` for every pool known there. */
   keysOf(resource: Resource, object: KubeObject): readonly string[];
+  /**
+   * Of a platform whose definitions belong to no namespace: the one pool that `namespace` is for, where its WarmPool is;
+   * `undefined` where there can be none. Without it every namespace may hold pools.
+   */
+  readonly poolIn?: (namespace: string) => string | undefined;
   /**
    * Reads pools fresh from the API, users' claims last; each kind once. A pool that is gone (or going) is left out.
    * Rejects with UnreadableError when the cluster cannot be read.

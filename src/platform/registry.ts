@@ -1,3 +1,4 @@
+import { createEducates } from './educates/educates.ts';
 import type { Platform } from './platform.ts';
 import type { Settings } from './theia-cloud/settings.ts';
 import { createTheiaCloud } from './theia-cloud/theia-cloud.ts';
@@ -11,9 +12,13 @@ export interface PlatformOptions {
 }
 
 /** Every platform that Everwarm knows: a folder each, and a line here. */
-export function createPlatforms({ mode, theiaCloud }: PlatformOptions): readonly Platform[] {
-  if (theiaCloud === undefined) return [createTheiaCloud({ mode })];
+export function createPlatforms(options: PlatformOptions): readonly Platform[] {
+  return [theiaCloudOf(options), createEducates(options)];
+}
+
+function theiaCloudOf({ mode, theiaCloud }: PlatformOptions): Platform {
+  if (theiaCloud === undefined) return createTheiaCloud({ mode });
   // An operator's arguments do not say where it takes the proxy from: the configuration does, beside a running operator too.
   const { oAuth2ProxyImage } = theiaCloud;
-  return [createTheiaCloud({ mode, settings: theiaCloud, oAuth2ProxyImage })];
+  return createTheiaCloud({ mode, settings: theiaCloud, oAuth2ProxyImage });
 }

@@ -31,6 +31,10 @@ describe('an instance', () => {
     { text: 'ide/java/12', name: { kind: 'slot', pool: { namespace: 'ide', name: 'java' }, slot: '12' } },
     { text: 'prod/theia-cloud/ide/java/1', name: { kind: 'slot', pool: key, slot: '1' } },
     {
+      text: 'labs-ui/labs/Lab-One',
+      name: { kind: 'slot', pool: { namespace: 'labs-ui', name: 'labs' }, slot: 'Lab-One' },
+    },
+    {
       text: 'instance-3-java-0a1b2c3d4e5f',
       name: { kind: 'deployment', name: 'instance-3-java-0a1b2c3d4e5f' },
     },
@@ -39,7 +43,7 @@ describe('an instance', () => {
     expect(parseInstanceName(text)).toEqual({ name });
   });
 
-  it.each(['', 'java/', 'a/b/c', 'a/b/c/3', 'Java/3'])('is not named by %j', (text) => {
+  it.each(['', 'java/', 'a/b/', 'a/b/c/3', 'a/b/c/d', 'Java/3'])('is not named by %j', (text) => {
     expect(parseInstanceName(text)).toHaveProperty('problem');
   });
 });

@@ -133,7 +133,7 @@ describe('a cluster of the registry', () => {
     [
       'a platform that nobody knows',
       { gitpod: { namespaces: ['ide'], mode: 'guard' as const } },
-      'clusters.json: clusters.0.platforms.gitpod: there is theia-cloud',
+      'clusters.json: clusters.0.platforms.gitpod: there is theia-cloud, educates',
     ],
     [
       'a setting that nobody knows',
