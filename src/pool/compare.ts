@@ -171,7 +171,8 @@ function isQuantity(path: Path): boolean {
   );
 }
 
-function textOf(path: Path): string {
+/** A path as people write it: `spec.containers[java].image`. */
+export function textOf(path: readonly string[]): string {
   return path.reduce((text, part) => {
     if (part.startsWith('[')) return `${text}${part}`;
     if (!/^[A-Za-z0-9_-]+$/.test(part)) return `${text}[${part}]`;

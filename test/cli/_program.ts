@@ -1,12 +1,19 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { TestContext } from 'vitest';
 
 /** The real program, as a child process, and what it prints. */
 
 const MAIN = resolve('src/cli/main.ts');
+
+export const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
+
+/** Skips a test that drives kubectl where there is none. */
+export const needsKubectl = (context: TestContext): void =>
+  context.skip(!hasKubectl, 'kubectl is not on PATH');
 
 /** A line of `--json`. */
 export interface Line {

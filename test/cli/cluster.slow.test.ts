@@ -1,13 +1,14 @@
-import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   appDefinition,
   eventually,
   folder,
+  hasKubectl,
   kubectl,
   type Line,
+  needsKubectl,
   run,
   type Started,
   start,
@@ -18,8 +19,6 @@ import {
 
 const home = folder();
 let cluster: Started;
-const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
-const needsKubectl = (context: TestContext) => context.skip(!hasKubectl, 'kubectl is not on PATH');
 const isReady = (line: Line) => line.type === 'Ready';
 
 /** Settings for a cluster without an operator. */

@@ -1,12 +1,13 @@
-import { spawnSync } from 'node:child_process';
-import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   appDefinition,
   type Ended,
   eventually,
   folder,
+  hasKubectl,
   kubectl,
   type Line,
+  needsKubectl,
   run,
   type Started,
   start,
@@ -16,7 +17,6 @@ import {
 
 const home = folder();
 let program: Started;
-const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
 
 beforeAll(async () => {
   const args = [
@@ -36,8 +36,6 @@ afterAll(async () => {
   await program.end();
   home.remove();
 });
-
-const needsKubectl = (context: TestContext) => context.skip(!hasKubectl, 'kubectl is not on PATH');
 
 function everwarm(command: string): Promise<Ended> {
   return run(home.path, [...command.split(' '), '--kubeconfig', 'kubeconfig']);

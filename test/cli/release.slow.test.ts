@@ -1,7 +1,6 @@
-import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { seededRandom, systemClock } from '../../src/clock.ts';
 import { kubeconfigCluster } from '../../src/kube/auth/kubeconfig.ts';
 import { createKubeApi, type KubeClient } from '../../src/kube/client.ts';
@@ -11,8 +10,10 @@ import {
   appDefinition,
   eventually,
   folder,
+  hasKubectl,
   kubectl,
   type Line,
+  needsKubectl,
   run,
   type Started,
   start,
@@ -21,8 +22,6 @@ import {
 /** A release beside an operator that replaces everything at once, as a person does it. */
 
 const home = folder();
-const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
-const needsKubectl = (context: TestContext) => context.skip(!hasKubectl, 'kubectl is not on PATH');
 let program: Started;
 let operator: TheiaOperator;
 let api: KubeClient;

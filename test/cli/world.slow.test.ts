@@ -1,12 +1,19 @@
-import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { appDefinition, eventually, folder, kubectl, type Line, run, start } from './_program.ts';
+import {
+  appDefinition,
+  eventually,
+  folder,
+  kubectl,
+  type Line,
+  needsKubectl,
+  run,
+  start,
+} from './_program.ts';
 
 const home = folder();
 afterAll(() => home.remove());
 
-const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
 const isReady = (line: Line) => line.type === 'Ready';
 const isSettled = (line: Line) => line.type === 'Settled';
 const EMPTY = [
@@ -78,7 +85,7 @@ describe('the demo', () => {
 
 describe('the empty world', () => {
   it('fills a pool that is applied, and makes a deleted Deployment again', async (context) => {
-    context.skip(!hasKubectl, 'kubectl is not on PATH');
+    needsKubectl(context);
     const program = start(home.path, EMPTY);
     await program.line(isReady);
     await kubectl(home.path, ['apply', '-f', '-'], appDefinition('java-17'));
@@ -98,7 +105,7 @@ describe('the empty world', () => {
   });
 
   it('does not settle before it has a pool, and then does', async (context) => {
-    context.skip(!hasKubectl, 'kubectl is not on PATH');
+    needsKubectl(context);
     const program = start(home.path, [...EMPTY, '--until-settled']);
     await program.line(isReady);
     expect(program.lines.some(isSettled)).toBe(false);
@@ -113,7 +120,7 @@ describe('the empty world', () => {
   });
 
   it('settles with 1 when a pool is blocked, and says by what', async (context) => {
-    context.skip(!hasKubectl, 'kubectl is not on PATH');
+    needsKubectl(context);
     const program = start(home.path, [...EMPTY, '--until-settled']);
     await program.line(isReady);
     const sidecars = [{ name: 'first-by-name', image: 'registry.example.org/ide/lsp:1', port: 5000 }];
@@ -128,7 +135,7 @@ describe('the empty world', () => {
   });
 
   it('needs no notice: a resync is enough', async (context) => {
-    context.skip(!hasKubectl, 'kubectl is not on PATH');
+    needsKubectl(context);
     const program = start(home.path, [
       ...EMPTY,
       '--until-settled',
@@ -145,7 +152,7 @@ describe('the empty world', () => {
   });
 
   it('does nothing in observe but tell', async (context) => {
-    context.skip(!hasKubectl, 'kubectl is not on PATH');
+    needsKubectl(context);
     const program = start(home.path, [...EMPTY, '--mode', 'observe', '--for', '3s']);
     await program.line(isReady);
     await kubectl(home.path, ['apply', '-f', '-'], appDefinition('java-17'));

@@ -1,12 +1,12 @@
 import { type Random, seededRandom } from '../../src/clock.ts';
 import type { KubeObject } from '../../src/kube/api.ts';
-import { PODS, SESSIONS } from '../../src/platform/theia-cloud/resources.ts';
+import { SESSIONS } from '../../src/platform/theia-cloud/resources.ts';
 import { measuredPace } from '../../src/simulator/world/operator-hands.ts';
 import { createWorld, type World } from '../../src/simulator/world.ts';
 import { type Fate, fateOf } from '../scenarios/_fates.ts';
 import { NEW, OLD } from '../scenarios/_story.ts';
+import { POOL, podsOf } from '../scenarios/faults/_fault.ts';
 
-const POOL = 'java';
 const INSTANCES = 10;
 /** Users come two a second in the mean, by chance sometimes several at once. */
 const EVERY_MS = 500;
@@ -223,10 +223,3 @@ function watchServices({ cluster, clock }: World) {
 }
 
 const sessionsOf = ({ cluster }: World): readonly KubeObject[] => cluster.admin.list(SESSIONS);
-
-function podsOf(world: World, slot: number): readonly string[] {
-  return world.cluster.admin
-    .list(PODS)
-    .filter(({ metadata }) => metadata.labels?.['app'] === `${POOL}-${slot}`)
-    .map(({ metadata }) => metadata.uid ?? '');
-}

@@ -1,4 +1,4 @@
-import { isFields, isVoid } from '../../pool/compare.ts';
+import { isFields, isVoid, textOf } from '../../pool/compare.ts';
 
 type Path = readonly string[];
 
@@ -57,12 +57,4 @@ function nameOf(entry: unknown): string | undefined {
   if (!isFields(entry)) return undefined;
   const name = KEYS.map((key) => entry[key]).find((value) => value !== undefined);
   return name === undefined ? undefined : String(name);
-}
-
-function textOf(path: Path): string {
-  return path.reduce((text, part) => {
-    if (part.startsWith('[')) return `${text}${part}`;
-    if (!/^[A-Za-z0-9_-]+$/.test(part)) return `${text}[${part}]`;
-    return text === '' ? part : `${text}.${part}`;
-  }, '');
 }

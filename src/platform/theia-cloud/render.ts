@@ -1,4 +1,5 @@
 import type { KubeObject } from '../../kube/api.ts';
+import { isRecord } from '../../kube/json.ts';
 import { revisionOf } from '../../pool/revision.ts';
 import { deploymentSpec } from './_deployment.ts';
 import { labelled } from './_objects.ts';
@@ -179,8 +180,4 @@ function withoutTemplateGeneration(spec: unknown): unknown {
       metadata: { ...metadata, labels: withoutGeneration(metadata['labels']) },
     },
   };
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
