@@ -34,8 +34,10 @@ export async function install(address: RealAddress): Promise<void> {
   const wire = wireOf(address, 'admin');
   await createNode(wire);
   for (const definition of [...THEIA_CRDS, WARM_POOL_CRD]) await post(wire, CRDS, definition);
-  for (const { metadata } of [...THEIA_CRDS, WARM_POOL_CRD] as readonly KubeObject[])
-    await established(wire, metadata.name);
+  for (const definition of [...THEIA_CRDS, WARM_POOL_CRD] as readonly Definition[]) {
+    await established(wire, definition.metadata.name);
+    await described(wire, definition);
+  }
   await grant(wire, 'everwarm', EVERWARM_RULES, 'everwarm:controllers');
   await grant(wire, 'operator', OPERATOR_RULES, 'everwarm:operators');
   wire.close();
@@ -62,6 +64,26 @@ async function grant(wire: Wire, name: string, rules: readonly unknown[], group:
 async function post(wire: Wire, path: string, body: unknown): Promise<void> {
   const { status, text } = await wire.send('POST', path, body);
   if (status !== 201) throw new Error(`POST ${path}: ${status} ${text}`);
+}
+
+type Definition = KubeObject & {
+  readonly spec: {
+    readonly group: string;
+    readonly names: { readonly kind: string };
+    readonly versions: readonly { readonly name: string; readonly served: boolean }[];
+  };
+};
+
+/** The server tells of a kind's fields later than it serves it: `kubectl explain` would not find them yet. */
+async function described(wire: Wire, { spec }: Definition): Promise<void> {
+  const served = spec.versions.filter((version) => version.served);
+  for (const { name } of served) {
+    const path = `apis/${spec.group}/${name}`;
+    const isTold = async () =>
+      (await wire.send('GET', '/openapi/v3')).text.includes(`"${path}"`) &&
+      (await wire.send('GET', `/openapi/v3/${path}`)).text.includes(`"kind":"${spec.names.kind}"`);
+    while (!(await isTold())) await systemClock.sleep(20);
+  }
 }
 
 async function established(wire: Wire, name: string): Promise<void> {

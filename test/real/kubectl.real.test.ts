@@ -177,7 +177,9 @@ const SESSION: readonly (readonly [title: string, steps: readonly Step[]])[] = [
       step('get cm cm -o yaml'),
       step('get secret s -o jsonpath={.data.password}'),
       step('auth can-i create pods'),
-      step('describe cm cm'),
+      // Of more than one entry kubectl tells in no fixed order.
+      step('create configmap single --from-literal=a=1'),
+      step('describe cm single'),
       step('describe ad java'),
     ],
   ],

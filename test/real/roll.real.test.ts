@@ -47,12 +47,13 @@ describe('a release under claims, on a real API server', () => {
     await installation.settled(running);
     const before = new Map(slotViews(truth, 'java').map(({ slot, instance }) => [slot, instance]));
     const began = systemClock.now();
-    const users = userStream(installation);
     const place = { namespace: NAMESPACE, name: 'java' };
     await agreed(
       admin.patch(APP_DEFINITIONS_V1BETA11, place, { type: 'merge', patch: { spec: { image: NEW } } }),
     );
-    await users;
+    // Under claims alone every instance may be made anew after its user, and none be taken away: users come when it has begun.
+    await begun(installation);
+    await userStream(installation);
     await installation.settled(running);
     restedAt = systemClock.now();
     replaced = slotViews(truth, 'java').filter(({ slot, instance }) => instance !== before.get(slot)).length;
@@ -95,6 +96,17 @@ describe('a release under claims, on a real API server', () => {
     expect(late.map(({ verb, resource, name }) => `${verb} ${resource}/${name}`)).toEqual([]);
   });
 });
+
+/** Resolves when the first slots are withheld. */
+function begun({ truth, view }: Installation): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = view.onCommit(() => {
+      if (!slotViews(truth, 'java').some(({ claimable, user }) => !claimable && user === undefined)) return;
+      stop();
+      resolve();
+    });
+  });
+}
 
 /** Users come at a steady pace; each stays a while and leaves. Resolves when the last has left. */
 async function userStream({ admin }: Installation): Promise<void> {
