@@ -232,14 +232,15 @@ const ownership: Check = ({ write, stood }) =>
 
 /**
  * S12: the status says what was seen, and its counter of the definition never goes back. What it licenses to be taken away
- * may count as gone already.
+ * may count as gone already, and so may a slot of which a left-over stands: it is as good as empty.
  */
 const truthful: Check = ({ counts, blind, licensed, observed, sight }) => {
   if (observed !== undefined && observed.after < observed.before)
     return `observedGeneration goes back from ${observed.before} to ${observed.after}`;
   if (counts === undefined || !sight.calm || !sight.truth.alive) return undefined;
   const standing = trueCounts(sight.truth, new Set());
-  const gone = trueCounts(sight.truth, licensed ?? new Set());
+  const leftOver = [...sight.truth.slots.values()].filter(({ foreign }) => foreign).map(({ slot }) => slot);
+  const gone = trueCounts(sight.truth, new Set([...(licensed ?? []), ...leftOver]));
   const said = (Object.keys(standing) as (keyof typeof standing)[]).filter(
     (name) => blind !== true || (name !== 'stale' && name !== 'claimedStale'),
   );

@@ -52,8 +52,11 @@ export interface TruthReader {
   sessionName(uid: string): string | undefined;
   /** uids of Sessions that stand and are not going, among the owners of `object`. */
   claimsOn(object: KubeObject | undefined): readonly string[];
-  /** A Session of the pool got no answer yet and is younger than 30 s, and the operator lives to give one. */
-  hasUnsettled(pool: string, now: number): boolean;
+  /**
+   * A Session of the pool got no answer yet and is younger than 30 s, and the operator lived to give one when its Lease was
+   * read: who takes it between that and the next read cannot be known of.
+   */
+  hasUnsettled(pool: string, now: number, read: ReadonlyMap<string, Objects>): boolean;
 }
 
 /** Knows nothing yet: must be told of every commit from the first on. */
@@ -93,8 +96,8 @@ export function createTruthReader(): TruthReader {
     sessionName: (uid) =>
       [...of(SESSIONS).values()].find(({ metadata }) => metadata.uid === uid)?.metadata.name,
     claimsOn: (object) => claimsOn(object, of),
-    hasUnsettled: (pool, now) =>
-      isLed(of(LEASES).get(OPERATOR_LEASE_NAME), now) &&
+    hasUnsettled: (pool, now, read) =>
+      isLed((read.get(LEASES.plural) ?? of(LEASES)).get(OPERATOR_LEASE_NAME), now) &&
       [...of(SESSIONS).values()].some((session) => {
         const status = text(session, 'status', 'operatorStatus');
         const age = now - Date.parse(session.metadata.creationTimestamp ?? '');

@@ -190,7 +190,7 @@ class Watch {
     track.sight = {
       truth,
       allowed: track.allowed,
-      unsettled: this.truth.hasUnsettled(track.pool, this.#now()),
+      unsettled: this.truth.hasUnsettled(track.pool, this.#now(), track.seen),
       calm: track.began === this.#store.revision(),
       overtaken: new Set(),
       fenced: track.fenced,

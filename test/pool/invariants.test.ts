@@ -439,6 +439,20 @@ describe('S12, the status is true:', () => {
     expect(names(status({ counts: less, licensed: new Set(['2']) }))).toEqual(['S12']);
   });
 
+  it('a slot of which a left-over stands may be counted as empty, and no other', () => {
+    const left = truth([
+      slot('1', CLAIMED),
+      slot('2', { foreign: true }),
+      slot('3', { stale: true, foreign: true }),
+      slot('4'),
+    ]);
+    const said = (ready: number, stale: number) =>
+      names(status({ sight: sight(left), counts: { ...counts, ready, stale } }));
+    expect(said(1, 0)).toEqual([]);
+    expect(said(3, 1)).toEqual([]);
+    expect(said(0, 0)).toEqual(['S12']);
+  });
+
   it('counts claimed instances that are stale, asked for anew or surplus', () => {
     const held = truth([
       slot('1', { ...CLAIMED, stale: true }),
