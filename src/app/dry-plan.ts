@@ -15,16 +15,9 @@ function planAsGuard({ observation }: Pick<PoolLook, 'observation'>): Plan {
   return guardPlan(observation, first.status.waiting.map(waitedOut));
 }
 
-/**
- * The plan that people are shown: what is about to be done, or what guard would do where nothing is done; of a pool that can
- * only be looked at, what was found.
- */
+/** The plan that people are shown: what is about to be done, or what guard would do where nothing is done. */
 export function shownPlan(look: Pick<PoolLook, 'observation' | 'plan'>): Plan {
-  if (isDone(look)) return look.plan;
-  const { findings } = look.observation;
-  return findings === undefined
-    ? planAsGuard(look)
-    : { ...look.plan, actions: [], held: findings.map(({ slot, message }) => ({ slot, reason: message })) };
+  return isDone(look) ? look.plan : planAsGuard(look);
 }
 
 /** What is planned is carried out, by whoever runs. */

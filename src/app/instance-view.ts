@@ -107,8 +107,7 @@ function factsOf({ observation, plan }: PoolLook, instance: Instance): readonly 
   const facts: readonly (string | false | undefined)[] = [
     instance.target ? undefined : `beyond the ${observation.desired.replicas} that are wanted`,
     !instance.exists && 'nothing stands under its names',
-    instance.claimedBy !== undefined &&
-      `claimed by ${instance.claimedBy}: it is never touched while that stands`,
+    userFact(instance),
     instance.foreign !== undefined && `${instance.foreign} is not ours: the slot is left alone`,
     withdrawn !== undefined &&
       `withdrawn, building ${withdrawn.building || 'nothing yet'} (pass ${withdrawn.pass})`,
@@ -129,6 +128,11 @@ function factsOf({ observation, plan }: PoolLook, instance: Instance): readonly 
   return facts.filter((fact) => typeof fact === 'string');
 }
 
+function userFact({ claimedBy, usedBy }: Instance): string | undefined {
+  if (claimedBy !== undefined) return `claimed by ${claimedBy}: it is never touched while that stands`;
+  return usedBy && `in use by ${usedBy}: whatever is done, they stay until they leave`;
+}
+
 function nextOf({ observation, plan }: PoolLook, instance: Instance): readonly string[] {
   const { slot } = instance;
   const { policy, desired } = observation;
@@ -136,12 +140,6 @@ function nextOf({ observation, plan }: PoolLook, instance: Instance): readonly s
     return [
       `nothing, until the pool's problem is solved: ${desired.problem.reason}, ${desired.problem.message}`,
     ];
-  }
-  if (observation.findings !== undefined) {
-    const found = observation.findings.filter((finding) => finding.slot === slot);
-    return found.length === 0
-      ? ['nothing: it can only be looked at, and nothing was found']
-      : found.map(({ message }) => `nothing, for it can only be looked at. Found: ${message}`);
   }
   const isDone = policy.mode === 'guard' || plan.leaving;
   const actions = plan.actions
@@ -153,7 +151,10 @@ function nextOf({ observation, plan }: PoolLook, instance: Instance): readonly s
   const held = plan.held
     .filter((one) => one.slot === slot || (one.slot === '*' && instance.claimedBy === undefined))
     .map(({ reason }) => `held back: ${heldIn(reason, policy)}`);
-  const said = [...actions, ...held];
+  const found = (observation.findings ?? [])
+    .filter((finding) => finding.slot === slot)
+    .map(({ message }) => `found: ${message}`);
+  const said = [...actions, ...held, ...found];
   if (said.length > 0) return said;
   if (instance.claimedBy !== undefined) {
     return [

@@ -23,10 +23,10 @@ export interface PlanView {
   readonly mode: 'observe' | 'guard';
   /** Whether the next pass carries it out, or only tells. */
   readonly carriedOut: boolean;
-  /** Nothing can be done about it here but look: `held` is what was found. */
-  readonly lookOnly?: true;
   readonly actions: readonly PlannedAction[];
   readonly held: readonly { readonly slot: string; readonly reason: string; readonly why: string }[];
+  /** What the platform itself has to tell, treated or not. */
+  readonly found?: readonly { readonly slot: string; readonly reason: string; readonly why: string }[];
   readonly waiting: readonly {
     readonly slot: string;
     readonly cause: string;
@@ -54,7 +54,6 @@ export function planView(look: PoolLook): PlanView {
     pool: formatKey(key),
     mode: policy.mode,
     carriedOut,
-    ...(findings === undefined ? {} : { lookOnly: true as const }),
     actions: plan.actions.map((action) => {
       const slot = 'slot' in action ? action.slot : '-';
       return {
@@ -67,9 +66,10 @@ export function planView(look: PoolLook): PlanView {
         riskLevel: riskLevelOf(action),
       };
     }),
-    held:
-      findings?.map(({ slot, reason, message }) => ({ slot, reason, why: message })) ??
-      plan.held.map(({ slot, reason }) => ({ slot, reason, why: heldIn(reason, policy) })),
+    held: plan.held.map(({ slot, reason }) => ({ slot, reason, why: heldIn(reason, policy) })),
+    ...(findings === undefined
+      ? {}
+      : { found: findings.map(({ slot, reason, message }) => ({ slot, reason, why: message })) }),
     waiting: plan.status.waiting.map(({ slot, cause, since, tries }) => ({
       slot,
       cause,

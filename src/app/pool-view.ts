@@ -131,7 +131,8 @@ function isRoutine(action: Action): boolean {
 /** Nothing is done in mode observe: what counts is whether there would be anything to do. */
 function observedState(look: PoolLook): Pick<PoolView, 'state' | 'cause' | 'degraded'> {
   const { actions, held } = shownPlan(look);
-  const isAtRest = actions.every(isRoutine) && held.length === 0;
+  const { findings = [] } = look.observation;
+  const isAtRest = actions.every(isRoutine) && held.length === 0 && findings.length === 0;
   return isAtRest
     ? { state: 'Converged', cause: '', degraded: false }
     : { state: 'Drifted', cause: 'mode observe: nothing is done about it', degraded: false };
@@ -145,7 +146,8 @@ function underWay({ reason, message }: Condition): string {
 /** One slot, with the objects from which it was read. */
 export function slotView(look: PoolLook, instance: Instance): SlotView {
   const { desired } = look.observation;
-  const { slot, claimedBy, drift, exists, refresh, terminating } = instance;
+  const { slot, drift, exists, refresh, terminating } = instance;
+  const claimedBy = instance.claimedBy ?? instance.usedBy;
   const workload = objectOf(look, instance.workload?.uid);
   const revision = workload?.metadata.labels?.[REVISION_LABEL];
   const since = sinceOf(look, instance, workload);

@@ -34,7 +34,8 @@ export function faultsOf(look: PoolLook, instance: Instance): readonly Fault[] {
 }
 
 function unclaimedFaults(instance: Instance): readonly Fault[] {
-  const { foreign, exists, target, dirt, absent, anchor, terminating, trouble, withdrawn } = instance;
+  const { foreign, exists, target, dirt, absent, anchor, terminating, withdrawn } = instance;
+  const unready = unreadiness(instance);
   const isHalf = exists && !terminating && (absent || anchor === undefined);
   return faults(
     foreign !== undefined && ['foreign', `${foreign} is not ours: the slot is left alone`],
@@ -42,9 +43,14 @@ function unclaimedFaults(instance: Instance): readonly Fault[] {
     exists && !target && ['surplus', 'fewer instances are wanted now'],
     dirt !== undefined && ['dirty', `its last user left: ${dirt}`],
     isHalf && withdrawn === undefined && ['incomplete', 'a part of it is missing'],
-    trouble !== undefined && ['unready', `${trouble.cause}: ${trouble.message}`],
+    unready !== undefined && ['unready', unready],
     ...staleness(instance),
   );
+}
+
+function unreadiness({ trouble, ailment, exists, phase }: Instance): string | undefined {
+  if (trouble !== undefined) return `${trouble.cause}: ${trouble.message}`;
+  return exists && phase !== 'ready' ? ailment?.message : undefined;
 }
 
 function staleness({ drift, refresh, terminating }: Instance): readonly Fault[] {

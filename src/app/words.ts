@@ -43,6 +43,8 @@ export function whatOf(action: Action): string {
       return 'return it: it may be handed out again';
     case 'nudge':
       return 'make its Deployment try again';
+    case 'prompt':
+      return action.remedy;
     case 'relabel':
       return 'renew its labels';
     case 'heal':
@@ -76,6 +78,8 @@ export function whyOf(action: Action, instance: Instance | undefined): string {
       return 'it is ready, clean and current';
     case 'nudge':
       return 'there may be room in the quota now';
+    case 'prompt':
+      return instance?.ailment?.message ?? 'something is wrong with it';
     case 'relabel':
       return 'it is current, only its labels are older';
     case 'heal':
@@ -133,6 +137,10 @@ export function riskOf(action: Action, ready: number): string {
       return 'none: the next user may get it';
     case 'nudge':
       return 'none: one annotation on its Deployment';
+    case 'prompt':
+      return action.takes
+        ? 'it is away until the platform has made it anew; who is in it stays until done'
+        : 'none: nobody can lose anything by it';
     default:
       return unreachable(action);
   }
@@ -159,6 +167,8 @@ export function riskLevelOf(action: Action): RiskLevel {
       return action.reason === 'surplus' ? 'none' : 'fewerWarm';
     case 'pin':
       return 'fewerWarm';
+    case 'prompt':
+      return action.takes ? 'fewerWarm' : 'none';
     case 'heal':
       return 'inUse';
     case 'build':
@@ -187,11 +197,16 @@ export function heldIn(reason: string, policy: Policy): string {
       return 'another pass has just withdrawn it and goes on with it';
     case 'release':
       return 'a release is being prepared: it is kept as it is until the definition has changed';
+    case 'given up':
+      return 'every remedy was tried, and none helped: a person must look';
+    case 'another slot':
+      return 'another slot is first';
     case 'too many instances':
       return 'there are as many instances as are wanted';
     case 'settling':
     case 'missing':
     case 'dirty':
+    case 'ailing':
     case 'quota':
       return waitIn(reason);
     default:
@@ -208,6 +223,8 @@ export function waitIn(cause: WaitCause): string {
       return 'the platform operator may fill it within 10 s';
     case 'dirty':
       return 'the platform operator may clean it within 10 s';
+    case 'ailing':
+      return 'the platform operator is given time to mend it';
     case 'quota':
       return 'room in the quota';
     case 'unschedulable':

@@ -18,7 +18,8 @@ export function planScreen(view: PlanView, drawing: Drawing): readonly string[] 
     ...(problem === undefined ? [] : wrapped(`  ${paint(problem, 'red')}`, '  ')),
     ...nothingOf(view),
     ...stepsOf(view, drawing),
-    ...heldOf(view, paint).flatMap((line) => wrapped(line, '     ')),
+    ...linesOf(view.found ?? [], 'found', paint).flatMap((line) => wrapped(line, '     ')),
+    ...linesOf(view.held, 'later', paint).flatMap((line) => wrapped(line, '     ')),
     ...waitingOf(view).flatMap((line) => wrapped(line, '     ')),
     ...(view.nextCheckAt === undefined || !view.carriedOut ? [] : [`  next look at ${view.nextCheckAt}`]),
   ];
@@ -31,8 +32,8 @@ function modeOf({ mode, carriedOut, problem, actions }: PlanView): string {
     : `mode ${mode}: nothing is done. In mode guard it would begin with this`;
 }
 
-function nothingOf({ actions, writesStatus, problem, lookOnly, held }: PlanView): readonly string[] {
-  if (actions.length > 0 || problem !== undefined || (lookOnly === true && held.length > 0)) return [];
+function nothingOf({ actions, writesStatus, problem, found = [] }: PlanView): readonly string[] {
+  if (actions.length > 0 || problem !== undefined || found.length > 0) return [];
   return [`  ${writesStatus ? 'only the status would be written' : 'nothing to do'}`];
 }
 
@@ -61,10 +62,9 @@ function stepsOf({ actions }: PlanView, { paint, width }: Drawing): readonly str
 /** Why a withdrawal waits: its risk is the one of those that go first. */
 const TAKES_AWAY: ReadonlySet<string> = new Set(['budget', 'batch', 'announced', 'quiet', 'paused']);
 
-function heldOf({ held, lookOnly }: PlanView, paint: Paint): readonly string[] {
+function linesOf(held: PlanView['held'], word: 'found' | 'later', paint: Paint): readonly string[] {
   const risk = `${paint('risk', 'dim')} ${RISKS.fewerWarm[0]}`;
   const groups = Map.groupBy(held, ({ why, reason }) => `${why}${TAKES_AWAY.has(reason) ? `; ${risk}` : ''}`);
-  const word = lookOnly === true ? 'found' : 'later';
   return [...groups].map(([why, alike]) => {
     const slots = alike.map(({ slot }) => slot);
     const who = slots.includes('*') ? 'the pool' : slotsName(slots);

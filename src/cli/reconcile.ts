@@ -46,14 +46,10 @@ async function reconcileOne(
   look: PoolLook,
   json: boolean,
 ): Promise<ExitCode> {
-  const { key, policy, findings } = look.observation;
+  const { key, policy } = look.observation;
   const { pool } = poolLine(look);
   if (policy.mode === 'observe' && !look.plan.leaving) {
-    cli.complain(
-      findings === undefined
-        ? `everwarm: ${pool} is in mode observe: set spec.mode of its WarmPool to guard first`
-        : `everwarm: ${pool} can only be looked at: there is no mode guard for ${key.platform}`,
-    );
+    cli.complain(`everwarm: ${pool} is in mode observe: set spec.mode of its WarmPool to guard first`);
     return 1;
   }
   let hasFailed = false;

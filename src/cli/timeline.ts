@@ -216,6 +216,8 @@ function doneOf(action: Done): string {
       return 'returned: ready, clean and current';
     case 'nudge':
       return 'nudged: there may be room now';
+    case 'prompt':
+      return `${action.remedy}: done`;
     case 'relabel':
       return 'relabelled';
     case 'heal':

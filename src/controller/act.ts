@@ -34,12 +34,23 @@ const MOVES_ON: ReadonlySet<string> = new Set([
   'pin',
   'unpin',
   'withdraw',
+  'prompt',
   'return',
   'touch',
   'remove',
 ]);
 
-/** Carries out a plan, one guarded request at a time. A refused create ends the creates of this pass, not the others. */
+/**
+ * What is done for several slots side by side: each works on objects of its own, in a slot that nobody is handed. Over a network a
+ * pool of two hundred would otherwise be filled one answer after the other.
+ */
+const SIDE_BY_SIDE: ReadonlySet<string> = new Set(['return', 'build', 'empty', 'remove']);
+const AT_ONCE = 8;
+
+/**
+ * Carries out a plan in its order, the guarded requests of one action one after the other. A refused create ends the creates of
+ * this pass, not the others.
+ */
 export async function act(input: ActInput): Promise<ActResult> {
   const refusals: Refusal[] = [];
   const done: Action[] = [];
@@ -47,13 +58,14 @@ export async function act(input: ActInput): Promise<ActResult> {
   const result = (next: ActResult['next']): ActResult => {
     return { next, withdrew: done.some(isWithdrawal), refusals, done };
   };
-  for (const action of input.plan.actions) {
-    if (action.kind === 'build' && refusals.some(({ slot }) => slot === WHOLE_POOL)) continue;
-    const step = await carryOut(input, action);
-    if (step.kind === 'stopped') return { ...result('stop'), ...retryAfter(step.failure) };
-    if (step.kind === 'refused') refusals.push(step.refusal);
-    if (step.kind === 'done') done.push(action);
-    conflict ||= step.kind === 'conflict';
+  for (const actions of inTurn(input.plan.actions)) {
+    if (actions[0]?.kind === 'build' && refusals.some(({ slot }) => slot === WHOLE_POOL)) continue;
+    const steps = await carryOutAll(input, actions);
+    done.push(...steps.flatMap(([action, { kind }]) => (kind === 'done' ? [action] : [])));
+    refusals.push(...steps.flatMap(([, step]) => (step.kind === 'refused' ? [step.refusal] : [])));
+    conflict ||= steps.some(([, { kind }]) => kind === 'conflict');
+    const stopped = steps.map(([, step]) => step).find(({ kind }) => kind === 'stopped');
+    if (stopped?.kind === 'stopped') return { ...result('stop'), ...retryAfter(stopped.failure) };
   }
   if (conflict) return result('conflict');
   const moved = done.some(({ kind }) => MOVES_ON.has(kind));
@@ -65,6 +77,45 @@ type Step =
   | { readonly kind: 'refused'; readonly refusal: Refusal }
   /** `unknown`, `throttled` or out of time: the pass ends, for the write may or may not have happened. */
   | { readonly kind: 'stopped'; readonly failure: Failure | undefined };
+
+/**
+ * The plan in its order: neighbours that go side by side together, every other action by itself. The first create goes alone: where
+ * it is refused the next would be refused for the same reason.
+ */
+function inTurn(actions: readonly Action[]): readonly (readonly Action[])[] {
+  const groups: Action[][] = [];
+  const first = actions.find(({ kind }) => kind === 'build');
+  for (const action of actions) {
+    const latest = groups.at(-1);
+    const joins = latest?.[0]?.kind === action.kind && SIDE_BY_SIDE.has(action.kind) && latest[0] !== first;
+    if (joins) latest?.push(action);
+    else groups.push([action]);
+  }
+  return groups;
+}
+
+/** What came of each that was begun, in the order of the plan. After a refused create, or a stop, nothing more is begun. */
+async function carryOutAll(
+  input: ActInput,
+  actions: readonly Action[],
+): Promise<readonly (readonly [Action, Step])[]> {
+  const steps = new Map<Action, Step>();
+  const waiting = actions.values();
+  let isOver = false;
+  const lane = async () => {
+    for (const action of waiting) {
+      const step = await carryOut(input, action);
+      steps.set(action, step);
+      isOver ||= step.kind === 'stopped' || (step.kind === 'refused' && step.refusal.slot === WHOLE_POOL);
+      if (isOver) return;
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, actions.length) }, lane));
+  return actions.flatMap((action) => {
+    const step = steps.get(action);
+    return step === undefined ? [] : [[action, step] as const];
+  });
+}
 
 async function carryOut(
   { api, observation, pass, report, hasTime }: ActInput,
@@ -104,6 +155,7 @@ function verdict(failure: Failure, action: Action): Step {
 
 /** Behind it something is about to be written: a claim that is under way must show first. */
 function isWithdrawal(action: Action): boolean {
+  if (action.kind === 'prompt') return action.takes;
   return action.kind === 'withdraw' || (action.kind === 'pin' && action.step === 'anchor');
 }
 

@@ -41,6 +41,8 @@ function deedOf(action: SlotAction, instance: Instance, aims: Aims): Deed | unde
       return built(action.revision, instance, aims);
     case 'heal':
       return healed(action);
+    case 'prompt':
+      return prompted(action, instance);
     case 'unhold':
     case 'pin':
     case 'unpin':
@@ -62,6 +64,11 @@ function healed({ object, lacks }: Extract<SlotAction, { readonly kind: 'heal' }
   const cured = lacks.filter((word) => !ROUTINE.has(word));
   const details = cured.map((word) => `${object}: ${word}`);
   return cured.length === 0 ? undefined : deed('Healed', '', 'its user has again what was lost', details);
+}
+
+function prompted({ remedy }: Extract<SlotAction, { readonly kind: 'prompt' }>, { ailment }: Instance): Deed {
+  const details = ailment === undefined ? [] : [ailment.message];
+  return deed('Repaired', remedy, `the platform operator is prompted (${remedy})`, details);
 }
 
 /** What goes away bit by bit is told of once: while what runs it still stands. */

@@ -1,5 +1,5 @@
 import type { JsonPatchOperation } from '../kube/api.ts';
-import type { Observation, Request } from '../platform/platform.ts';
+import type { Observation, Reach, Request } from '../platform/platform.ts';
 import type { Action, Instance } from '../pool/types.ts';
 
 /**
@@ -12,7 +12,12 @@ export function brokenRule(request: Request, action: Action, observation: Observ
   const isCare = action.kind === 'heal' || action.kind === 'unhold';
   if ((instance?.claimedBy !== undefined) !== isCare) return 'P11';
   if (request.verb !== 'create' && !isGuarded(request)) return 'P5';
-  if (reachesData(request, action, observation)) return 'P12';
+  if (
+    observation.reach === undefined
+      ? reachesData(request, action, observation)
+      : !isWithin(request, observation.reach)
+  )
+    return 'P12';
   if (isCare && !isGentle(request, action, instance, observation)) return 'P11';
   return request.verb === 'create' && !isCare && instance?.foreign !== undefined ? 'P13' : undefined;
 }
@@ -44,6 +49,15 @@ function reachesData(request: Request, action: Action, { source }: Observation):
   if (request.verb === 'patch')
     return request.patch.some(({ path }) => path.startsWith('/metadata/finalizers'));
   return isVolume ? !('ownedBy' in request) || request.ownedBy !== source.uid : !DISPOSABLE.has(kind);
+}
+
+/** Of kinds of the platform's own nothing is written but what it has said beforehand, and nothing is created. */
+function isWithin(request: Request, { deletes, patches }: Reach): boolean {
+  const { kind } = request.resource;
+  if (request.verb === 'delete') return deletes.has(kind);
+  const allowed = patches[kind];
+  if (request.verb === 'create' || allowed === undefined || request.subresource !== undefined) return false;
+  return request.patch.every(({ op, path }) => op === 'test' || allowed.test(path));
 }
 
 const META = ['/metadata/labels', '/metadata/annotations', '/metadata/ownerReferences'];

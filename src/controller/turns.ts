@@ -133,6 +133,7 @@ const CAUSES: Readonly<Record<WaitCause, readonly [meaning: string, cure: string
   forbidden: ['Everwarm lacks a right', 'Grant it to the account that Everwarm runs as.'],
   invalid: ['the API server finds it invalid', 'Correct the definition of the pool.'],
   settling: ['the platform operator has the first word', 'It takes 15 seconds.'],
+  ailing: ['the platform operator is given time to mend it', 'Look again in a while.'],
   missing: ['the platform operator may still make it', 'It takes 10 seconds.'],
   dirty: ['the platform operator may still clean it', 'It takes 10 seconds.'],
 };

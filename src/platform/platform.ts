@@ -25,8 +25,17 @@ export interface Hints {
   readonly quota: boolean;
 }
 
-/** The kinds that may be deleted: the parts of an instance, but for its volume. */
-export type Disposable = Resource & { readonly kind: 'Service' | 'ConfigMap' | 'Deployment' };
+/** The kinds that may be deleted: the parts of an instance, but for its volume; of some platforms, what nobody is in. */
+export type Disposable = Resource & {
+  readonly kind: 'Service' | 'ConfigMap' | 'Deployment' | 'WorkshopEnvironment' | 'WorkshopSession';
+};
+
+/** How far a platform's requests reach where its instances are objects of kinds of its own. */
+export interface Reach {
+  /** Kinds that may be deleted, and what may be written in others: paths of a patch, by kind. */
+  readonly deletes: ReadonlySet<string>;
+  readonly patches: Readonly<Record<string, RegExp>>;
+}
 
 /**
  * One guarded request. There is no way to say more: no other kind, no collection, no user's storage, no finalizer (P12).
@@ -99,10 +108,12 @@ export interface Observation {
   readonly warmPool: WarmPool | undefined;
   /** The definition of the pool: owner of the WarmPool. */
   readonly source: OwnerReference;
-  /** Of a pool that can only be looked at: what needs somebody, in words. It is told instead of what the planner would do. */
+  /** What was found, in the platform's words: told beside what is planned. */
   readonly findings?: readonly (Problem & { readonly slot: Slot })[];
   /** What people are told of a slot, where the platform has its own words for it. */
   readonly detailsOf?: (slot: string) => SlotDetails | undefined;
+  /** Absent: the parts of an instance are all that is written. */
+  readonly reach?: Reach;
   /** The requests of `action`, in order; each is safe to send again. `pass` is the token to leave on the anchor. */
   requestsFor(action: Action, pass: string): readonly Request[];
 }

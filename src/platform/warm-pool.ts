@@ -76,6 +76,7 @@ const MemorySchema = z.looseObject({
           'settling',
           'missing',
           'dirty',
+          'ailing',
           'forbidden',
           'invalid',
         ]),

@@ -15,7 +15,7 @@ import {
   type Waiting,
   WHOLE_POOL,
 } from './types.ts';
-import { isHeld } from './waiting.ts';
+import { isGivenUp, isHeld } from './waiting.ts';
 
 /** How long the next batch waits for the last one: a grace period a slot would make a roll-out of fast instances slow. */
 const BATCH_MS = 10_000;
@@ -46,6 +46,8 @@ export interface Draft {
   readonly reach: number;
   /** How many are put out of reach by this plan. */
   pins: number;
+  /** What this plan writes on to move the platform's operator. */
+  readonly prompted: Set<string>;
   /** What the platform would hand out next, where this plan writes on it. */
   readonly picks: Set<string>;
   /** Unclaimed instances that stand or are about to, terminating ones included (P10). */
@@ -67,8 +69,10 @@ export function begin(input: Omit<StatusInput, 'desired'> & Pick<Draft, 'desired
 
   const bySlot = new Map(observed.instances.map((instance) => [instance.slot, instance]));
   const unclaimed = observed.instances.filter((i) => i.claimedBy === undefined);
-  // What somebody else's object blocks will never be ready: it must not hold the others back.
-  const wanted = unclaimed.filter((i) => i.target && i.foreign === undefined);
+  // What somebody else's object blocks, or nothing helps, will never be ready: it must not hold the others back.
+  const isLost = (i: Instance) =>
+    i.foreign !== undefined || isBeyondHelp(i, waiting.get(`${i.slot}/ailing`), now);
+  const wanted = unclaimed.filter((i) => i.target && !isLost(i));
   const rests = (instance: Instance) => isBlocked(instance) && faultOf(instance, waiting, now) === undefined;
   const { ledger } = observed.memory;
   // What was refused is not on its way: until it is tried again the others need not wait for it.
@@ -93,6 +97,7 @@ export function begin(input: Omit<StatusInput, 'desired'> & Pick<Draft, 'desired
     ledger: new Map(review.keep.map((entry) => [entry.slot, entry])),
     chosen: new Set(),
     picks: new Set(),
+    prompted: new Set(),
     pins: 0,
     refused: input.waiting.some((w) => w.slot === WHOLE_POOL && isHeld(w, now)),
     batchUntil: Math.max(0, ...rebuilding.map(({ since }) => since + BATCH_MS)),
@@ -108,6 +113,13 @@ export function begin(input: Omit<StatusInput, 'desired'> & Pick<Draft, 'desired
     .sort(bySlotName)
     .filter(({ slot }) => observed.quiet && !isRefused(draft, slot));
   return { draft, touches: touches.map(({ slot, pass }) => ({ kind: 'touch', slot, pass })) };
+}
+
+/** It is not ready, and nothing that can be done here will change that. */
+function isBeyondHelp(instance: Instance, entry: Waiting | undefined, now: number): boolean {
+  const { ailment } = instance;
+  if (ailment === undefined || isServing(instance)) return false;
+  return ailment.remedies.length === 0 || isGivenUp(ailment, entry, now);
 }
 
 /** Begun before broken before ready, then the highest rank: the platform's next pick comes last. Empty slots fill upwards. */

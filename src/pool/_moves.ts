@@ -1,6 +1,7 @@
 import { QUIET_RETRY_MS } from './_care.ts';
 import { type Draft, faultOf, isNearPick, isNextPick, isRefused } from './_draft.ts';
 import { keep, letGo } from './_pins.ts';
+import { remedyFor } from './_remedies.ts';
 import { isServing } from './budget.ts';
 import { license } from './ledger.ts';
 import type { Action, Held, Instance, ReplaceReason } from './types.ts';
@@ -17,6 +18,7 @@ export function moveOf(draft: Draft, instance: Instance): Move {
   if (instance.claimedBy !== undefined) return undefined;
   if (instance.foreign !== undefined) return hold(instance, `foreign object ${instance.foreign}`);
   if (isRefused(draft, instance.slot)) return hold(instance, 'refused');
+  if (instance.ailment !== undefined) return remedyFor(draft, instance, instance.ailment);
   const first = operatorsTurn(draft, instance);
   if (first !== undefined) return hold(instance, first);
   if (!instance.exists) return fillEmpty(draft, instance);

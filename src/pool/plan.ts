@@ -26,6 +26,7 @@ const ORDER: readonly ActionKind[] = [
   'return',
   'build',
   'nudge',
+  'prompt',
   'touch',
   'withdraw',
   'empty',

@@ -13,7 +13,7 @@ import {
   type Waiting,
   WHOLE_POOL,
 } from './types.ts';
-import { nextDue } from './waiting.ts';
+import { isGivenUp, nextDue } from './waiting.ts';
 
 export interface StatusInput {
   readonly desired: Desired;
@@ -59,13 +59,14 @@ export function countsOf(desired: Desired, instances: readonly Instance[]): Coun
   const stands = (i: Instance) => i.anchor !== undefined && i.withdrawn === undefined;
   const isStale = (i: Instance) => known && (i.drift.length > 0 || i.refresh);
   const isCurrent = (i: Instance) => known && !isStale(i) && !i.absent && !i.terminating && stands(i);
-  const isFailed = (i: Instance) => i.phase !== 'ready' && FAILED.has(i.trouble?.cause ?? '');
+  const isFailed = (i: Instance) =>
+    i.phase !== 'ready' && (i.ailment !== undefined || FAILED.has(i.trouble?.cause ?? ''));
   return {
     desired: desired.replicas,
     ready: count(unclaimed, isServing),
     current: count(unclaimed, isCurrent),
     stale: count(unclaimed, (i) => isStale(i) && stands(i)),
-    claimed: claimed.length,
+    claimed: count(instances, (i) => i.claimedBy !== undefined || i.usedBy !== undefined),
     claimedStale: count(claimed, isStale),
     claimedSurplus: count(claimed, (i) => !i.target),
     failed: count(unclaimed, isFailed),
@@ -191,7 +192,7 @@ function slotsOf(building: readonly Instance[], ledger: readonly LedgerEntry[]):
 }
 
 /** Something needs a person, or the world outside: in the order of how much it stops. */
-function degraded({ desired, observed, waiting, problem }: StatusInput, counts: Counts): ConditionDraft {
+function degraded({ desired, observed, waiting, problem, now }: StatusInput, counts: Counts): ConditionDraft {
   const { concern } = desired;
   const degraded = (reason: string, message: string): ConditionDraft => ({
     type: 'Degraded',
@@ -200,7 +201,11 @@ function degraded({ desired, observed, waiting, problem }: StatusInput, counts: 
     message,
   });
   if (problem !== undefined) return degraded(problem.reason, problem.message);
-  if (concern !== undefined) return degraded(concern.reason, concern.message);
+  const lost = observed.instances.flatMap((instance) => givenUp(instance, waiting, now));
+  if (concern !== undefined || lost.length > 0) {
+    const said = concern === undefined ? lost : [concern.message, ...lost];
+    return degraded(concern?.reason ?? 'GivenUp', said.join('; '));
+  }
   const claims = observed.instances.flatMap(({ claimTrouble }) => claimTrouble ?? []);
   const split = claims.find(({ reason }) => reason === 'SplitClaim');
   if (split !== undefined) return degraded(split.reason, claims.map(({ message }) => message).join('; '));
@@ -221,6 +226,14 @@ function degraded({ desired, observed, waiting, problem }: StatusInput, counts: 
   if (claim !== undefined) return degraded(claim.reason, claims.map(({ message }) => message).join('; '));
   if (counts.blocked > 0) return degraded('Blocked', troubles(observed.instances));
   return { type: 'Degraded', status: 'False', reason: 'AsExpected', message: 'nothing needs a person' };
+}
+
+/** What no remedy helped, and what was tried. */
+function givenUp({ slot, ailment }: Instance, waiting: readonly Waiting[], now: number): readonly string[] {
+  const entry = waiting.find((w) => w.slot === slot && w.cause === 'ailing');
+  if (ailment === undefined || entry === undefined || !isGivenUp(ailment, entry, now)) return [];
+  const names = [...new Set(ailment.remedies.map(({ name }) => name))].join(', ');
+  return [`${slot}: ${ailment.message} (tried ${entry.tries} times: ${names})`];
 }
 
 function troubles(instances: readonly Instance[]): string {

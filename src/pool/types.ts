@@ -43,6 +43,27 @@ export interface Need {
   readonly made?: true;
 }
 
+/** One thing that may move the platform's own operator to mend an instance. */
+export interface Remedy {
+  /** What is done, in the platform's words. */
+  readonly name: string;
+  /** What it is written on: one write on it a plan. */
+  readonly on: string;
+  /** The instance is away for a while: it needs a place in the budget. */
+  readonly takes: boolean;
+}
+
+/** What is wrong with an instance that nobody but its platform's operator can build. */
+export interface Ailment {
+  /** What it was tried with; another one starts afresh. */
+  readonly key: string;
+  readonly message: string;
+  /** How long it is left to the operator first; 0 where that does not mend it by itself. */
+  readonly afterMs: number;
+  /** From the least to the most disruptive; none where only a person can help. */
+  readonly remedies: readonly Remedy[];
+}
+
 /** The one pre-warmed instance in a slot, as observed; also a slot with nothing in it. */
 export interface Instance {
   readonly slot: Slot;
@@ -73,6 +94,8 @@ export interface Instance {
   readonly relabel: boolean;
   /** The claim that holds it. */
   readonly claimedBy?: string;
+  /** Users are in it whom the platform itself protects, whatever is done here: told, and nothing else. */
+  readonly usedBy?: string;
   /** Something about its claim that a person must look at. */
   readonly claimTrouble?: ClaimTrouble;
   /** Our reference stands on the anchor of a claimed one, so that it does not go from user to user unseen. */
@@ -88,6 +111,8 @@ export interface Instance {
   /** Name of an object under one of its names that is not ours. */
   readonly foreign?: string;
   readonly trouble?: { readonly cause: Trouble; readonly message: string };
+  /** It is mended by its remedies alone. */
+  readonly ailment?: Ailment;
 }
 
 export interface ClaimTrouble {
@@ -151,8 +176,11 @@ export interface LedgerEntry {
   readonly short?: number;
 }
 
-/** Why something waits. `settling`: the platform's operator has the first word. `missing`, `dirty`: the same, for one slot. */
-export type WaitCause = Trouble | 'settling' | 'missing' | 'dirty' | 'forbidden' | 'invalid';
+/**
+ * Why something waits. `settling`: the platform's operator has the first word. `missing`, `dirty`: the same, for one slot.
+ * `ailing`: a remedy is given time to help.
+ */
+export type WaitCause = Trouble | 'settling' | 'missing' | 'dirty' | 'ailing' | 'forbidden' | 'invalid';
 
 export interface Waiting {
   readonly slot: Slot;
@@ -229,6 +257,8 @@ export type Action =
   | { readonly kind: 'build'; readonly slot: Slot; readonly revision: Revision }
   | { readonly kind: 'return'; readonly slot: Slot }
   | { readonly kind: 'nudge'; readonly slot: Slot }
+  /** Moves the platform's own operator to mend an instance. */
+  | { readonly kind: 'prompt'; readonly slot: Slot; readonly remedy: string; readonly takes: boolean }
   | { readonly kind: 'relabel'; readonly slot: Slot };
 
 export type ActionKind = Action['kind'];

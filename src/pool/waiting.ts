@@ -1,4 +1,5 @@
 import {
+  type Ailment,
   type Desired,
   type Instance,
   type Observed,
@@ -15,6 +16,12 @@ const MISSING_MS = 10_000;
 /** A slot that its user just left is the operator's to clean for this long. */
 const DIRTY_MS = 10_000;
 
+/** Within this time the operator mends by itself what it notices. */
+const AILING_MS = 15_000;
+const REMEDY_BASE_MS = 20_000;
+/** So often the last remedy is tried once more. */
+const REPEATS_MAX = 2;
+
 const RETRY_BASE_MS = 10_000;
 const RENEW_BASE_MS = 60_000;
 const RETRY_MAX_MS = 600_000;
@@ -29,6 +36,11 @@ export function dueAt(entry: Waiting): number | undefined {
       return entry.since + MISSING_MS;
     case 'dirty':
       return entry.since + DIRTY_MS;
+    case 'ailing':
+      return (
+        entry.since +
+        (entry.tries === 0 ? AILING_MS : Math.min(RENEW_MAX_MS, REMEDY_BASE_MS * 2 ** (entry.tries - 1)))
+      );
     case 'unschedulable':
     case 'storage':
     case 'imagePull':
@@ -45,6 +57,11 @@ export function dueAt(entry: Waiting): number | undefined {
 export function isHeld(entry: Waiting, now: number): boolean {
   const due = dueAt(entry);
   return due === undefined || due > now;
+}
+
+/** Every remedy was tried and given its time, the last one repeatedly: now a person must look. */
+export function isGivenUp({ remedies }: Ailment, entry: Waiting | undefined, now: number): boolean {
+  return entry !== undefined && entry.tries >= remedies.length + REPEATS_MAX && !isHeld(entry, now);
 }
 
 /** The earliest due time that is still to come. A pure function of the entries. */
@@ -104,9 +121,18 @@ function settling({ desired, observed, mode, prior, now }: Review): Waiting | un
 }
 
 function slotWaiting(review: Review, instance: Instance): readonly Waiting[] {
+  const { slot, ailment, claimedBy } = instance;
+  if (ailment === undefined) return madeWaiting(review, instance);
+  const isTreatable = claimedBy === undefined && ailment.remedies.length > 0;
+  return isTreatable ? [entry(review, slot, 'ailing', ailment.key)] : [];
+}
+
+function madeWaiting(review: Review, instance: Instance): readonly Waiting[] {
   const { desired, observed, prior } = review;
   const { slot, trouble } = instance;
   if (!instance.target || instance.claimedBy !== undefined) return [];
+  const treated = (prior.get(slot) ?? []).filter((w) => isTreated(review, instance, w));
+  if (treated.length > 0) return treated;
   if (observed.operator.alive && isUnmade(review, instance)) return [entry(review, slot, 'missing', '')];
   if (observed.operator.alive && isBeingCleaned(review, instance)) return [entry(review, slot, 'dirty', '')];
   if (!instance.exists || instance.dirt !== undefined) return [];
@@ -118,6 +144,11 @@ function slotWaiting(review: Review, instance: Instance): readonly Waiting[] {
   // Other quotas keep the entry: the planner sees the old fingerprint in it and acts at once.
   const same = standing.find((w) => w.cause === trouble.cause);
   return [same ?? entry(review, slot, trouble.cause, attempt(trouble.cause, desired, observed))];
+}
+
+/** Until it is well and its time is over the entry stands on: what falls ill again does not begin with the first remedy. */
+function isTreated({ now }: Review, { phase }: Instance, entry: Waiting): boolean {
+  return entry.cause === 'ailing' && entry.tries > 0 && (phase !== 'ready' || isHeld(entry, now));
 }
 
 /**

@@ -10,11 +10,11 @@ import { NAMESPACE } from './cluster.ts';
 import { keyOf } from './driver.ts';
 import type { Watcher } from './watcher.ts';
 
-/** One pass of a worker, held at its latest request. */
+/** One pass of a worker, held at its requests. */
 export interface RunningPass {
   readonly name: string;
   readonly pool: string;
-  /** The request that waits to be let go on; `undefined` while it sleeps or is over. */
+  /** The request that is let go on next, out of all that wait for it; `undefined` while it sleeps or is over. */
   readonly pending: Call | undefined;
   readonly isOver: boolean;
   /** Set when it is over and was not killed. */
@@ -39,14 +39,15 @@ export interface PassDeps {
 /** Starts `reconcile` for `pool` as one more worker would. `deadlineMs`: how long its process may live. */
 export function beginPass(deps: PassDeps, pool: string, name: string, deadlineMs?: number): RunningPass {
   const { store, watcher, platform, clock, random, report } = deps;
-  let pending: Call | undefined;
+  /** Requests that are sent side by side are carried out in any order. */
+  let waiting: Call[] = [];
   let dead = false;
   let over = false;
   let result: Result | undefined;
   const judged = watcher.beginPass(pool);
   const direct = judged.judge(directApi(store, { user: judged.user, now: clock.now }));
   const api = withCalls(direct, (call) => {
-    pending = call;
+    waiting.splice(Math.floor(random() * (waiting.length + 1)), 0, call);
   });
   // A sleeper whose process is gone never wakes.
   const own: Clock = {
@@ -76,7 +77,7 @@ export function beginPass(deps: PassDeps, pool: string, name: string, deadlineMs
     name,
     pool,
     get pending() {
-      return pending;
+      return waiting[0];
     },
     get isOver() {
       return over || dead;
@@ -84,14 +85,10 @@ export function beginPass(deps: PassDeps, pool: string, name: string, deadlineMs
     get result() {
       return result;
     },
-    take: () => {
-      const call = pending;
-      pending = undefined;
-      return call;
-    },
+    take: () => waiting.shift(),
     kill: () => {
       dead = true;
-      pending = undefined;
+      waiting = [];
     },
   };
 }

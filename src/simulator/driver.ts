@@ -12,6 +12,8 @@ export interface Change {
   readonly type: Commit['type'];
   readonly resource: Resource;
   readonly object: KubeObject;
+  /** How much later it is heard (default: at once). */
+  readonly afterMs?: number;
 }
 
 /** Decides what becomes of one change on its way: dropped, doubled, held back for later. */
@@ -95,7 +97,11 @@ export function createDriver(options: DriverOptions): Driver {
     const spec = platform.watches.find(({ resource }) => isSame(resource, commit.resource));
     if (spec === undefined || isNoNews(spec, commit)) return;
     const { type, object } = commit;
-    for (const change of options.deliver({ type, resource: spec.resource, object })) hear(change, spec);
+    for (const change of options.deliver({ type, resource: spec.resource, object })) {
+      const { afterMs = 0 } = change;
+      if (afterMs === 0) hear(change, spec);
+      else clock.after(afterMs, () => (stopped ? undefined : hear(change, spec)));
+    }
   });
   const look = async (): Promise<void> => {
     const enqueue = ({ name }: PoolKey) => enqueueAfter(name, 0);

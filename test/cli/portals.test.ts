@@ -58,25 +58,32 @@ describe('a portal on the screen', () => {
 
   it('says what is wrong, and who sits where', async () => {
     const screen = await statusOf(STUCK);
-    expect(screen).toMatch(/^campus-labs +2 +0 +1 +0 +1 +1 +NeverActivated +observe$/m);
+    expect(screen).toMatch(/^campus-labs +2 +1 +2 +0 +1 +0 +NeverActivated +observe$/m);
     expect(screen).toContain(
       'NeverActivated: lab-web-ide-teachers: WorkshopEnvironment campus-labs-w02 is ready, and the portal has never',
     );
-    expect(screen).toMatch(/lab-java-basics +claimed .* campus-labs-w01-s001/);
+    expect(screen).toMatch(/lab-java-basics +ready .* campus-labs-w01-s001/);
     expect(screen).toMatch(/lab-web-ide-teachers +pending .* not ready$/m);
   });
 
-  it('tells in the plan what was found, and promises nothing', async () => {
+  it('tells in the plan what was found, and what guard would begin with', async () => {
     const plan = await planOf(STUCK);
     expect(plan).toMatch(
-      /mode observe: nothing is done\n {2}found {2}slot lab-web-ide-teachers: WorkshopEnvironment campus-labs-w02/,
+      /mode observe: nothing is done. In mode guard it would begin with this\n {2}1. slot lab-web-ide-teachers: annotate WorkshopEnvironment campus-labs-w02/,
     );
-    expect(plan).not.toMatch(/guard|nothing to do|withdraw|Deployment/);
+    expect(plan).toMatch(/found {2}slot lab-web-ide-teachers: WorkshopEnvironment campus-labs-w02/);
+    expect(plan).not.toMatch(/nothing to do|withdraw|Deployment/);
     const [view] = (await look(STUCK)).map(planView);
     expect(view).toMatchObject({
-      lookOnly: true,
-      actions: [],
-      held: [{ slot: 'lab-web-ide-teachers', reason: 'NeverActivated' }],
+      carriedOut: false,
+      actions: [
+        {
+          slot: 'lab-web-ide-teachers',
+          what: 'annotate WorkshopEnvironment campus-labs-w02',
+          riskLevel: 'none',
+        },
+      ],
+      found: [{ slot: 'lab-web-ide-teachers', reason: 'NeverActivated' }],
     });
   });
 
@@ -113,7 +120,7 @@ describe('what is explained', () => {
 
   it('is the environment with its sessions, and what says that a user has one', async () => {
     const { parts, facts, state } = await explain('campus-labs-w01');
-    expect(state).toBe('claimed');
+    expect(state).toBe('ready');
     expect(parts.map(({ kind, name }) => `${kind}/${name}`)).toEqual([
       'WorkshopEnvironment/campus-labs-w01',
       'WorkshopSession/campus-labs-w01-s001',
@@ -125,7 +132,10 @@ describe('what is explained', () => {
 
   it('says what comes next', async () => {
     expect((await explain('campus-labs-w02')).next).toEqual([
-      expect.stringMatching(/Found: .*never taken it into use/),
+      expect.stringMatching(
+        /^mode observe, so not done: annotate WorkshopEnvironment campus-labs-w02, because /,
+      ),
+      expect.stringMatching(/^found: .*never taken it into use/),
     ]);
   });
 });

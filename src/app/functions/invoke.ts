@@ -96,10 +96,8 @@ async function answerFor(
 /** One pass, now, or by the queue when there is no time for it. */
 async function passOver({ observation, plan }: PoolLook, deps: Deps): Promise<unknown> {
   const { queue, runtime, remainingMs } = deps;
-  const { key, policy, findings } = observation;
+  const { key, policy } = observation;
   const pool = formatKey(key);
-  if (findings !== undefined)
-    return { pool, refused: `it can only be looked at: there is no mode guard for ${key.platform}` };
   if (policy.mode === 'observe' && !plan.leaving)
     return { pool, refused: 'it is in mode observe: set spec.mode of its WarmPool to guard first' };
   if (remainingMs() < PASS_MS_MIN) {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { KubeObject } from '../../kube/api.ts';
-import { isProgress, OWNER_ANNOTATION } from './labels.ts';
+import { REFRESH_ANNOTATION } from '../warm-pool.ts';
+import { DROPPED_ANNOTATION, isProgress, OWNER_ANNOTATION } from './labels.ts';
 
 /**
  * Educates' objects as they are read: what is not named here is dropped, for their specs, statuses and annotations are full of
@@ -54,6 +55,8 @@ const PortalSchema = fields({
   status: fields({ educates: given({ phase: TextSchema, message: TextSchema }).optional() }),
 });
 
+const GivenSchema = fields({ spec: fields({ workshops: z.array(z.unknown()).optional().catch(undefined) }) });
+
 const WorkshopSchema = fields({ spec: fields({ session: AnySchema }) });
 
 const EnvironmentSchema = fields({
@@ -95,18 +98,27 @@ interface Read {
   /** When anybody last wrote it, as far as the server tells. */
   readonly writtenAt?: number;
   readonly isGoing: boolean;
+  /** Nobody has annotated it yet. */
+  readonly isBlank: boolean;
   /** Why session-manager failed with it last, where only its own annotation says so. */
   readonly failure?: string;
   readonly owner?: string;
 }
 
-export interface Portal extends Read, Readonly<z.infer<typeof PortalSchema>> {}
+export interface Portal extends Read, Readonly<z.infer<typeof PortalSchema>> {
+  /** The entries as they stand, word for word: what is dropped is put back the same. */
+  readonly given: readonly unknown[] | undefined;
+  /** What stands in our annotation about entries that were dropped. */
+  readonly dropped?: string;
+}
 export interface Workshop extends Read {
   readonly generation: number;
   readonly hasSession: boolean;
 }
 export interface Environment extends Read {
   readonly workshopName: string;
+  /** A person asks for another one in its place. */
+  readonly refresh: boolean;
   /** The Workshop that it was made from; `undefined` until it is ready. */
   readonly pinned?: { readonly uid: string; readonly generation: number };
   readonly status: z.infer<typeof EnvironmentSchema>['status']['educates'];
@@ -121,7 +133,19 @@ export interface Allocation extends Read {
 }
 
 export function readPortal(object: KubeObject): Portal {
-  return { ...read(object), ...PortalSchema.parse(object) };
+  const dropped = object.metadata.annotations?.[DROPPED_ANNOTATION];
+  const { spec } = GivenSchema.parse(object);
+  return {
+    ...read(object),
+    ...PortalSchema.parse(object),
+    given: spec.workshops,
+    ...(dropped === undefined ? {} : { dropped }),
+  };
+}
+
+/** One entry of `spec.workshops`, wherever it stands. */
+export function readEntry(entry: unknown): RawEntry {
+  return EntrySchema.parse(entry);
 }
 
 export function readWorkshop(object: KubeObject): Workshop {
@@ -136,6 +160,7 @@ export function readEnvironment(object: KubeObject): Environment {
   return {
     ...read(object),
     workshopName: spec.workshop.name ?? '',
+    refresh: object.metadata.annotations?.[REFRESH_ANNOTATION] !== undefined,
     ...(uid === undefined ? {} : { pinned: { uid, generation: generation ?? 0 } }),
     status: status.educates,
   };
@@ -190,6 +215,7 @@ function read(object: KubeObject): Read {
     createdAt: Date.parse(creationTimestamp) || 0,
     ...(writtenAt === undefined ? {} : { writtenAt }),
     isGoing: deletionTimestamp !== undefined,
+    isBlank: metadata.annotations === undefined,
     ...(failure === undefined ? {} : { failure }),
     ...(owner === undefined ? {} : { owner }),
   };

@@ -1,8 +1,8 @@
 import type { KubeApi, OwnerReference } from '../../kube/api.ts';
 import { revisionOf } from '../../pool/revision.ts';
-import { type Desired, type Policy, type Problem, WHOLE_POOL } from '../../pool/types.ts';
-import type { Observation, Platform, Scope } from '../platform.ts';
-import { defaultPolicy, NO_MEMORY, type UnnamedMode } from '../warm-pool.ts';
+import { type Action, type Desired, type Policy, type Problem, WHOLE_POOL } from '../../pool/types.ts';
+import type { Observation, Platform, Request, Scope } from '../platform.ts';
+import { defaultPolicy, NO_MEMORY, type ReadWarmPool, readWarmPool, type UnnamedMode } from '../warm-pool.ts';
 import type { Portal } from './crds.ts';
 import { type Entries, entriesOf } from './entries.ts';
 import { detailsOf } from './facts.ts';
@@ -10,25 +10,25 @@ import { type Finding, ofPool } from './finding.ts';
 import { findingsOf } from './findings.ts';
 import { instanceOf } from './instance.ts';
 import { PORTAL_UID_LABEL } from './labels.ts';
+import { putBack, REACH } from './levers.ts';
 import { portalIn } from './names.ts';
-import { arrange, type PortalView } from './places.ts';
+import { arrange, type Place, type PortalView } from './places.ts';
 import { readPortalAt, type Snapshot } from './read.ts';
 import { GROUP, TRAINING_PORTALS } from './resources.ts';
+import { type Treatment, treatmentOf } from './treatment.ts';
 import { keysOf, WATCHES } from './watches.ts';
 
 export interface EducatesOptions {
-  /** The mode that is asked for. Portals are only looked at, whatever it is. */
+  /** The mode of portals whose WarmPool does not name one. */
   readonly mode: UnnamedMode;
 }
 
 const NAME = 'educates';
-/** What happens in it is known, and nothing is written: whatever a WarmPool says. */
-const POLICY: Policy = defaultPolicy('observe');
 const NO_ENTRIES: Entries = { entries: [], findings: [], maximum: 0 };
 
 /**
  * Educates: a pool is a TrainingPortal, its slots are the entries of `spec.workshops`, an instance is the WorkshopEnvironment of
- * an entry. It belongs to the namespace that the portal runs in. Nothing is ever written.
+ * an entry. It belongs to the namespace that the portal runs in. The portal builds; it is only moved to do so.
  */
 export function createEducates(options: EducatesOptions): Platform {
   return {
@@ -57,54 +57,123 @@ async function observe(
 function observationOf(snapshot: Snapshot, scope: Scope, options: EducatesOptions): Observation {
   const { portal, name, now, forbidden } = snapshot;
   const listed = portal === undefined || forbidden !== undefined ? NO_ENTRIES : entriesOf(portal, snapshot);
-  const view = arrange(snapshot, listed);
-  const problem = problemOf(snapshot);
-  const asksForGuard = options.mode === 'guard' || snapshot.asksForGuard;
+  const warmPool = warmPoolOf(snapshot, options);
+  const view = arrange(snapshot, listed, warmPool?.refresh);
+  const problem = problemOf(snapshot, listed, warmPool);
+  const policy = policyOf(snapshot, options, warmPool);
   const findings = [
-    ...(problem === undefined ? findingsOf(view) : []),
-    ...(asksForGuard ? [OBSERVE_ONLY] : []),
+    ...(forbidden === undefined && portal !== undefined ? findingsOf(view) : []),
+    ...(policy.mode === 'observe' && asksForGuard(options, warmPool) ? [OBSERVE_ONLY] : []),
   ];
+  const treatments = new Map(view.places.map((place) => [place.slot, treatmentOf(place, view)]));
+  const desired = desiredOf(view, untreated(findings, treatments, policy), problem);
+  const revision = desired.revision ?? '';
+  const isLeft = policy.mode === 'observe';
   const bySlot = new Map(view.places.map((place) => [place.slot, place]));
   return {
     key: { cluster: scope.cluster, platform: NAME, namespace: scope.namespace, name },
     now,
-    desired: desiredOf(view, findings, problem),
+    desired,
     observed: {
-      instances: view.places.map((place, at) => instanceOf(place, at + 1, view)),
-      memory: NO_MEMORY,
-      // The portal's own loop tells nobody that it lives; without writes nothing has to wait for it.
+      instances: view.places.map((place, at) => {
+        const treatment = treatments.get(place.slot);
+        return instanceOf(place, { rank: at + 1, view, treatment, revision, isLeft });
+      }),
+      memory: warmPool?.memory ?? NO_MEMORY,
+      // The portal's own loop tells nobody that it lives: each ailment gives it the first word.
       operator: { alive: false, startedAt: 0 },
       quiet: true,
       leftovers: [],
       quotas: '',
       ...(forbidden === undefined ? {} : { unreadable: true }),
     },
-    policy: POLICY,
-    warmPool: undefined,
+    policy,
+    warmPool: warmPool?.ref,
     source: sourceOf(snapshot),
     findings,
     detailsOf: (slot) => {
       const place = bySlot.get(slot);
       return place === undefined ? undefined : detailsOf(place, view);
     },
-    requestsFor: () => [],
+    reach: REACH,
+    requestsFor: (action, pass) => {
+      if (action.kind === 'discard') return [];
+      const place = bySlot.get(action.slot);
+      return requestsFor(action, pass, { place, portal, treatment: treatments.get(action.slot) });
+    },
   };
 }
 
 const OBSERVE_ONLY: Finding = ofPool(
   'ObserveOnly',
-  'mode guard was asked for, but portals are only looked at: what is found is told, and nothing is repaired',
+  'mode guard was asked for, but there can be no WarmPool here: what is found is told, and nothing is repaired',
 );
 
+/** The portal's WarmPool. Of a portal that is gone it has nothing to say any more. */
+function warmPoolOf({ warmPool, portal }: Snapshot, { mode }: EducatesOptions): ReadWarmPool | undefined {
+  return warmPool === undefined || portal === undefined ? undefined : readWarmPool(warmPool, mode);
+}
+
+/** Without a WarmPool nothing can be noted, so nothing is done. */
+function policyOf(
+  { mayHave, portal }: Snapshot,
+  { mode }: EducatesOptions,
+  warmPool: ReadWarmPool | undefined,
+): Policy {
+  const policy = warmPool?.policy ?? defaultPolicy(mode);
+  return mayHave && portal !== undefined ? policy : { ...policy, mode: 'observe' };
+}
+
+function asksForGuard({ mode }: EducatesOptions, warmPool: ReadWarmPool | undefined): boolean {
+  return (warmPool?.policy.mode ?? mode) === 'guard';
+}
+
+type Treatments = ReadonlyMap<string, Treatment | undefined>;
+
+/** What needs a person: in guard not what is being treated. */
+function untreated(
+  findings: readonly Finding[],
+  treatments: Treatments,
+  { mode }: Policy,
+): readonly Finding[] {
+  const isTreated = ({ slot, message }: Finding) => {
+    const treatment = treatments.get(slot);
+    return treatment?.message === message && treatment.remedies.length > 0;
+  };
+  return mode === 'observe' ? findings : findings.filter((finding) => !isTreated(finding));
+}
+
+interface Target {
+  readonly place: Place | undefined;
+  readonly portal: Portal | undefined;
+  readonly treatment: Treatment | undefined;
+}
+
+function requestsFor(action: Action, pass: string, { place, portal, treatment }: Target): readonly Request[] {
+  if (action.kind === 'prompt') {
+    const lever = treatment?.remedies.find(({ name }) => name === action.remedy);
+    return lever === undefined ? [] : [lever.request(pass)];
+  }
+  const { entry } = place ?? {};
+  if (action.kind !== 'build' || entry?.dropped === undefined || portal === undefined) return [];
+  return [putBack(portal, entry, entry.dropped)];
+}
+
 /** The portal as a whole cannot be judged. */
-function problemOf({ portal, name, forbidden, environments }: Snapshot): Problem | undefined {
+function problemOf(
+  { portal, name, forbidden, environments }: Snapshot,
+  { entries }: Entries,
+  warmPool: ReadWarmPool | undefined,
+): Problem | undefined {
   if (forbidden !== undefined) return { reason: 'Forbidden', message: forbidden };
   if (portal === undefined) {
     const left = environments.filter(({ isGoing }) => !isGoing).map((one) => one.name);
     const message = `there is no TrainingPortal ${name}, and of one that is gone there stand: ${left.join(', ')}`;
     return { reason: 'OrphanedEnvironment', message };
   }
-  return notReady(portal);
+  if (warmPool?.problem !== undefined) return { reason: 'InvalidWarmPool', message: warmPool.problem };
+  // What was dropped goes back, whatever becomes of the portal; nothing else is done then.
+  return entries.some(({ dropped }) => dropped !== undefined) ? undefined : notReady(portal);
 }
 
 function notReady({ status, failure }: Portal): Problem | undefined {

@@ -1,7 +1,8 @@
-import type { Portal, RawEntry, Workshop } from './crds.ts';
+import { type Portal, type RawEntry, readEntry, type Workshop } from './crds.ts';
+import { type Dropped, readDropped } from './dropped.ts';
 import type { Finding } from './finding.ts';
 import { ofPool } from './finding.ts';
-import { isLabelValue } from './labels.ts';
+import { DROPPED_ANNOTATION, isLabelValue } from './labels.ts';
 
 /** One entry of a portal's `spec.workshops`, with what the portal makes of its settings and defaults. */
 export interface Entry {
@@ -15,6 +16,10 @@ export interface Entry {
   readonly initial: number;
   /** How old its environment may get; 0 for any age. */
   readonly refreshMs: number;
+  /** It is being re-admitted. */
+  readonly dropped?: Dropped;
+  /** It stands in the list, too: somebody has put it back. */
+  readonly isBack?: true;
   /** Why nothing can be done for it until somebody mends it. */
   readonly blocked?: Finding;
 }
@@ -28,6 +33,11 @@ export interface Entries {
   /** `spec.portal.sessions.maximum`; 0 for no limit. */
   readonly maximum: number;
 }
+
+const UNREADABLE = ofPool(
+  'DroppedUnreadable',
+  `annotation ${DROPPED_ANNOTATION} of the TrainingPortal cannot be read: it may hold entries that are missing in spec.workshops; put them back by hand and remove it`,
+);
 
 interface Around {
   readonly workshops: ReadonlyMap<string, Workshop>;
@@ -45,7 +55,8 @@ export function entriesOf(portal: Portal, around: Around): Entries {
     else if (!entries.has(entry.slot)) entries.set(entry.slot, entry);
     else findings.push(duplicate(entry, entries.get(entry.slot)));
   }
-  if (raw.length === 0)
+  findings.push(...addDropped(entries, portal, around));
+  if (raw.length === 0 && entries.size === 0)
     findings.push(
       ofPool('NoWorkshops', 'spec.workshops is empty: the portal ends every environment that it has'),
     );
@@ -57,6 +68,20 @@ export function entriesOf(portal: Portal, around: Around): Entries {
     findings: [...findings, ...listed.flatMap(({ blocked }) => blocked ?? [])],
     maximum: countIn(portal.spec.portal.sessions.maximum) ?? 0,
   };
+}
+
+/** What was dropped is an entry all the same. */
+function addDropped(entries: Map<string, Entry>, portal: Portal, around: Around): readonly Finding[] {
+  const dropped = readDropped(portal);
+  if (dropped === undefined) return [UNREADABLE];
+  const findings: Finding[] = [];
+  for (const [slot, one] of dropped) {
+    const standing = entries.get(slot);
+    const entry = standing ?? entryOf(portal, readEntry(one.entry), { ...around, at: one.at });
+    if ('reason' in entry) findings.push(entry);
+    else entries.set(slot, { ...entry, slot, dropped: one, ...(standing && { isBack: true }) });
+  }
+  return findings;
 }
 
 function entryOf(

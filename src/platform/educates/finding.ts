@@ -25,6 +25,7 @@ export interface Finding {
     | 'AllocationFailed'
     | 'NoRoom'
     | 'SharedWorkshop'
+    | 'DroppedUnreadable'
     | 'ObserveOnly';
   /** One sentence that names the object or the field. */
   readonly message: string;

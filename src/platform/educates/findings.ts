@@ -32,7 +32,8 @@ export function findingsOf(view: PortalView): readonly Finding[] {
   ];
 }
 
-function placeFindings(place: Place, view: PortalView): readonly Finding[] {
+/** What is wrong with one place. */
+export function placeFindings(place: Place, view: PortalView): readonly Finding[] {
   const { slot, view: filled } = place;
   if (filled === undefined) return missing(place);
   const { now } = view.snapshot;
@@ -47,7 +48,7 @@ type Said = readonly Omit<Finding, 'slot'>[];
 
 function missing({ slot, entry }: Place): readonly Finding[] {
   // What blocks the entry is said already.
-  if (entry === undefined || entry.blocked !== undefined) return [];
+  if (entry === undefined || entry.blocked !== undefined || entry.dropped !== undefined) return [];
   const message = `there is no WorkshopEnvironment for ${JSON.stringify(slot)}: the portal has not made one`;
   return [{ slot, reason: 'EnvironmentMissing', message }];
 }

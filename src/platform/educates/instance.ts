@@ -1,18 +1,32 @@
-import type { Identity, Instance, Phase } from '../../pool/types.ts';
+import type { Ailment, Identity, Instance, Phase, Revision } from '../../pool/types.ts';
 import type { Environment } from './crds.ts';
 import { causeOf } from './findings.ts';
 import type { EnvironmentView, Place, PortalView } from './places.ts';
 import { differsFrom } from './states.ts';
+import { isUntouchable, type Treatment } from './treatment.ts';
+
+/** What is known of one place beside its objects. */
+interface Around {
+  /** Hand-out order. */
+  readonly rank: number;
+  readonly view: PortalView;
+  readonly treatment: Treatment | undefined;
+  readonly revision: Revision;
+  /** Nobody is to wait for the portal: what was dropped goes back. */
+  readonly isLeft: boolean;
+}
 
 /** Translates one place of a portal into the planner's words. The environment is anchor and workload in one. */
-export function instanceOf(place: Place, rank: number, view: PortalView): Instance {
+export function instanceOf(place: Place, around: Around): Instance {
+  const { rank, view, treatment } = around;
   const { slot, role, view: filled } = place;
   const environment = filled?.environment;
   const phase = phaseOf(place);
   const isEnding = filled?.state === 'DRAINING' || filled?.state === 'GONE';
   const identity = environment === undefined ? undefined : identityOf(environment);
-  const claimedBy = claimedIn(filled);
-  const trouble = troubleOf(filled, phase);
+  const users = usersIn(filled);
+  const isHis = isUntouchable(place);
+  const trouble = treatment?.remedies.length ? undefined : troubleOf(filled, phase);
   return {
     slot,
     rank,
@@ -25,16 +39,42 @@ export function instanceOf(place: Place, rank: number, view: PortalView): Instan
     terminating: isEnding,
     drift: role === 'entry' && environment !== undefined ? driftOf(environment, view) : [],
     unstable: false,
-    refresh: false,
+    refresh: treatment?.key.startsWith('refresh/') === true,
     relabel: false,
-    ...(claimedBy === undefined ? {} : { claimedBy }),
+    ...(users === undefined ? {} : isHis ? { claimedBy: users } : { usedBy: users }),
     held: false,
     needs: [],
     claimable: phase === 'ready' && filled?.sessions.some(({ state }) => state === 'WARM') === true,
-    ...(role === 'orphan' && environment !== undefined && !isEnding
-      ? { foreign: `WorkshopEnvironment/${environment.name}` }
-      : {}),
     ...(trouble === undefined ? {} : { trouble }),
+    ...(treatment === undefined ? {} : { ailment: ailmentOf(treatment) }),
+    ...droppedFrom(place, around),
+  };
+}
+
+function ailmentOf({ key, message, afterMs, remedies }: Treatment): Ailment {
+  return { key, message, afterMs, remedies: remedies.map(({ name, on, takes }) => ({ name, on, takes })) };
+}
+
+/** Since then the portal has certainly been told, by a clock of whole seconds. */
+const TOLD_MS = 2_000;
+/** A portal that has not seen it by then does not work: what was dropped goes back. */
+const UNSEEN_MAX_MS = 120_000;
+
+/** An entry in our annotation: withdrawn, and built again by putting it back when the portal has seen that it was gone. */
+function droppedFrom({ entry, view: filled }: Place, { view, revision, isLeft }: Around): Partial<Instance> {
+  const { dropped } = entry ?? {};
+  if (entry === undefined || dropped === undefined) return {};
+  const age = view.snapshot.now - dropped.since;
+  const isSeen = filled === undefined || filled.state === 'DRAINING' || filled.state === 'GONE';
+  const mayReturn = entry.isBack === true || (age >= TOLD_MS && (isSeen || isLeft)) || age >= UNSEEN_MAX_MS;
+  return {
+    exists: true,
+    withdrawn: { building: revision, pass: dropped.pass },
+    phase: 'missing',
+    absent: true,
+    terminating: !mayReturn,
+    drift: [],
+    claimable: false,
   };
 }
 
@@ -81,7 +121,7 @@ function troubleOf(filled: EnvironmentView | undefined, phase: Phase): Instance[
 }
 
 /** The first of its users' sessions, and how many more there are. */
-function claimedIn(filled: EnvironmentView | undefined): string | undefined {
+function usersIn(filled: EnvironmentView | undefined): string | undefined {
   const claimed = (filled?.sessions ?? []).filter(({ state }) => state === 'CLAIMED');
   const [first] = claimed.map(({ session }) => session.name).sort();
   return first === undefined || claimed.length === 1 ? first : `${first} and ${claimed.length - 1} more`;

@@ -8,6 +8,9 @@ export const COMPONENT_LABEL = 'training.educates.dev/component';
 /** Whose a session is, where Everwarm itself has handed it out. */
 export const OWNER_ANNOTATION = 'everwarm.dev/owner';
 
+/** On a portal: its entries that are being re-admitted, and stand nowhere else meanwhile. */
+export const DROPPED_ANNOTATION = 'everwarm.dev/dropped';
+
 const PROGRESS_ANNOTATION = /^kopf\.zalando\.org\/\w+_create$/;
 
 /** Where session-manager notes how far it has got with an object, and why it failed last. */

@@ -34,6 +34,10 @@ export interface Place {
 export interface PortalView extends Entries {
   readonly snapshot: Snapshot;
   readonly updates: boolean;
+  /** The portal runs: it can be moved. */
+  readonly isServed: boolean;
+  /** When a person asked for new environments, by slot; `*` for all. Epoch ms. */
+  readonly wishes: ReadonlyMap<string, number>;
   readonly places: readonly Place[];
   /** Sessions whose environment is gone. */
   readonly strays: readonly Session[];
@@ -45,7 +49,11 @@ const ACTIVATION_MS = 60_000;
 const SETTLED_MS = 15_000;
 
 /** Puts every environment in its place: the newest that is in use fills its entry, all others stand beside. */
-export function arrange(snapshot: Snapshot, listed: Entries): PortalView {
+export function arrange(
+  snapshot: Snapshot,
+  listed: Entries,
+  wishes: PortalView['wishes'] = new Map(),
+): PortalView {
   const { portal, environments, sessions } = snapshot;
   const updates = portal?.spec.portal.updates.workshop ?? false;
   const byAge = [...environments].sort((a, b) => b.createdAt - a.createdAt || (a.name < b.name ? -1 : 1));
@@ -87,7 +95,8 @@ export function arrange(snapshot: Snapshot, listed: Entries): PortalView {
     });
   const names = new Set(environments.map(({ name }) => name));
   const strays = sessions.filter(({ isGoing, environmentName }) => !isGoing && !names.has(environmentName));
-  return { ...listed, snapshot, updates, places: [...filled, ...beside], strays };
+  const isServed = portal?.status.educates?.phase === 'Running';
+  return { ...listed, snapshot, updates, isServed, wishes, places: [...filled, ...beside], strays };
 }
 
 function isOwn({ labels }: Environment, portal: Portal | undefined): boolean {

@@ -1,7 +1,7 @@
 import type { KubeApi, KubeObject, Resource } from '../../kube/api.ts';
 import type { Scope } from '../platform.ts';
 import { Reader, UnreadableError } from '../reading.ts';
-import { readWarmPool, WARM_POOLS } from '../warm-pool.ts';
+import { WARM_POOLS } from '../warm-pool.ts';
 import {
   type Allocation,
   type Environment,
@@ -39,8 +39,9 @@ export interface Snapshot {
   /** Names of the Secrets that are made for a user; empty where they may not be read. */
   readonly secrets: ReadonlySet<string>;
   readonly allocations: readonly Allocation[];
-  /** Its WarmPool asks for repair. */
-  readonly asksForGuard: boolean;
+  /** Its WarmPool, if there is one; `mayHave`: there can be one. */
+  readonly warmPool: KubeObject | undefined;
+  readonly mayHave: boolean;
   /** What may not be read; then the rest is empty. */
   readonly forbidden?: string;
 }
@@ -78,7 +79,8 @@ const NOTHING = {
   sessions: [],
   secrets: new Set<string>(),
   allocations: [],
-  asksForGuard: false,
+  warmPool: undefined,
+  mayHave: false,
 };
 
 async function readRest(
@@ -89,7 +91,7 @@ async function readRest(
   const labelSelector = `${PORTAL_NAME_LABEL}=${name}`;
   const list = async <T>(resource: Resource, read: (object: KubeObject) => T): Promise<readonly T[]> =>
     ((await reader.listIfServed(resource, { labelSelector })) ?? []).map(read);
-  const warmPools = (await reader.listIfAllowed(WARM_POOLS, { namespace })) ?? [];
+  const warmPools = await reader.listIfAllowed(WARM_POOLS, { namespace });
   const workshops = ((await reader.listIfServed(WORKSHOPS, {})) ?? []).map(readWorkshop);
   const environments = await list(WORKSHOP_ENVIRONMENTS, readEnvironment);
   const sessions = await list(WORKSHOP_SESSIONS, readSession);
@@ -98,7 +100,6 @@ async function readRest(
     metadataOnly: true,
   });
   const allocations = await list(WORKSHOP_ALLOCATIONS, readAllocation);
-  const warmPool = warmPools.find(({ metadata }) => metadata.name === name);
   return {
     now: reader.now,
     workshops: new Map(workshops.map((workshop) => [workshop.name, workshop])),
@@ -106,6 +107,7 @@ async function readRest(
     sessions,
     secrets: new Set((secrets ?? []).map(({ metadata }) => metadata.name)),
     allocations,
-    asksForGuard: warmPool !== undefined && readWarmPool(warmPool, 'observe').policy.mode === 'guard',
+    warmPool: warmPools?.find(({ metadata }) => metadata.name === name),
+    mayHave: warmPools !== undefined,
   };
 }

@@ -62,6 +62,9 @@ export function requestsOf(slot: WorkableSlot, action: SlotAction, pass: string)
       return nudge(slot, pass);
     case 'remove':
       return remove(slot);
+    // Nothing here is built by anybody but us.
+    case 'prompt':
+      return [];
     default:
       return unreachable(action);
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { seededRandom } from '../../../src/clock.ts';
-import { planOnly, reconcile } from '../../../src/controller/reconcile.ts';
+import { reconcile } from '../../../src/controller/reconcile.ts';
 import { resync } from '../../../src/controller/resync.ts';
 import type { KubeObject, Resource } from '../../../src/kube/api.ts';
 import { createEducates } from '../../../src/platform/educates/educates.ts';
@@ -22,51 +22,39 @@ const warmPool = (spec: object): KubeObject => ({
   kind: 'WarmPool',
   metadata: { name: 'campus-labs', namespace: NAMESPACE, uid: 'w', resourceVersion: '1' },
   spec,
-  status: {
-    ledger: [{ slot: 'lab-java-basics', revision: 'v1', pass: 'p', since: NOW }],
-    conditions: [{ type: 'Leaving', status: 'True', reason: 'r', message: 'm', lastTransitionTime: NOW }],
-  },
+  status: { waiting: [{ slot: 'lab-java-basics', cause: 'ailing', revision: 'k', since: NOW, tries: 1 }] },
 });
 
-describe('nothing is ever written', () => {
+describe('in observe', () => {
   const ruined = [...AT_REST.slice(0, 3), recorded('entry-removed/1-env-stopping')];
 
   it.each([
     ['at rest', AT_REST],
     ['with everything missing', ruined],
-    ['whatever its WarmPool says and remembers', [...AT_REST, warmPool({ mode: 'guard' })]],
-  ])('%s', async (_, objects) => {
+    ['whatever its WarmPool remembers', [...AT_REST, warmPool({ mode: 'observe' })]],
+  ])('nothing is written: %s', async (_, objects) => {
     // Whoever writes to this cluster fails the test.
     const { api } = cluster(objects);
     const told: unknown[] = [];
-    const deps = { api, platform, clock: createVirtualClock(Date.parse(NOW)), random: seededRandom(1) };
-    expect(await reconcile({ ...deps, report: (event) => told.push(event) }, KEY)).toEqual({});
+    const observing = createEducates({ mode: 'observe' });
+    const clock = createVirtualClock(Date.parse(NOW));
+    const deps = { api, platform: observing, clock, random: seededRandom(1) };
+    await reconcile({ ...deps, report: (event) => told.push(event) }, KEY);
     expect(told).toEqual([]);
     const due: PoolKey[] = [];
-    const scope = { api, platform, cluster: 'here', namespace: NAMESPACE };
+    const scope = { api, platform: observing, cluster: 'here', namespace: NAMESPACE };
     expect(await resync({ ...scope, enqueue: (key) => due.push(key) })).toBe(1);
     expect(due).toEqual([]);
   });
-
-  it('and no action of the planner has a request', async () => {
-    const seen = await planOnly(
-      { ...cluster(ruined), platform, random: seededRandom(1), report: () => {} },
-      KEY,
-    );
-    expect(seen?.plan.actions).not.toEqual([]);
-    expect(seen?.plan.actions.flatMap((action) => seen.observation.requestsFor(action, 'p'))).toEqual([]);
-  });
 });
 
-describe('who asks for guard is told that there is none', () => {
-  it.each([
-    ['its WarmPool', { objects: [...AT_REST, warmPool({ mode: 'guard' })], mode: 'observe' as const }],
-    ['the command line', { objects: AT_REST, mode: 'guard' as const }],
-  ])('by %s', async (_, { objects, mode }) => {
-    expect(await found(objects, { mode })).toEqual([
-      '* ObserveOnly: mode guard was asked for, but portals are only looked at: what is found is told, and nothing is repaired',
+describe('who asks for guard where there can be no WarmPool', () => {
+  it.each(['forbidden', 'absent'] as const)('is told so, and nothing is done: WarmPools %s', async (how) => {
+    const rights = { mode: 'guard' as const, [how]: ['warmpools'] };
+    expect(await found(AT_REST, rights)).toEqual([
+      '* ObserveOnly: mode guard was asked for, but there can be no WarmPool here: what is found is told, and nothing is repaired',
     ]);
-    const { policy, desired } = await observe(objects, { mode });
+    const { policy, desired } = await observe(AT_REST, rights);
     expect(policy.mode).toBe('observe');
     expect(desired.concern?.reason).toBe('ObserveOnly');
   });

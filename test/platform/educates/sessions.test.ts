@@ -12,9 +12,9 @@ const withSession = (session: KubeObject, ...beside: readonly KubeObject[]) => [
   ...beside,
 ];
 
-async function claimedBy(objects: readonly KubeObject[], rights = {}): Promise<string | undefined> {
+async function usedBy(objects: readonly KubeObject[], rights = {}): Promise<string | undefined> {
   const { observed } = await observe(objects, rights);
-  return observed.instances.find(({ slot }) => slot === JAVA)?.claimedBy;
+  return observed.instances.find(({ slot }) => slot === JAVA)?.usedBy;
 }
 
 describe('a session is a user’s by any evidence', () => {
@@ -36,32 +36,32 @@ describe('a session is a user’s by any evidence', () => {
     ],
     ['all of it, as over REST', recorded('claim/2-session-allocated'), [ALLOCATION]],
   ])('%s', async (_, session, beside) => {
-    expect(await claimedBy(withSession(session, ...beside))).toBe(NAME);
+    expect(await usedBy(withSession(session, ...beside))).toBe(NAME);
     expect(await facts(JAVA, withSession(session, ...beside))).toContain(`${NAME} is CLAIMED`);
   });
 
   it.each(['Available', 'Pending'])('phase %s says nothing', async (phase) => {
-    expect(await claimedBy(withSession(phased(phase)))).toBeUndefined();
+    expect(await usedBy(withSession(phased(phase)))).toBeUndefined();
     expect(await facts(JAVA, withSession(phased(phase)))).toContain(`${NAME} is WARM`);
   });
 
   it('also where the portal lost its write, and the phase says Available under a live user', async () => {
     const session = recorded('status-write-conflict/3-browser-claim-lost-write');
     const objects = withSession(session, recorded('status-write-conflict/3-browser-claim-allocation'));
-    expect(await claimedBy(objects)).toBe('campus-labs-w01-s008');
-    expect(await claimedBy(withSession(session))).toBeUndefined();
+    expect(await usedBy(objects)).toBe('campus-labs-w01-s008');
+    expect(await usedBy(withSession(session))).toBeUndefined();
   });
 
   it('and Secrets that may not be read take nothing from what the rest says', async () => {
     const objects = withSession(WARM, recorded('claim/3-secret-user'));
-    expect(await claimedBy(objects, { forbidden: ['secrets'] })).toBeUndefined();
-    expect(await claimedBy([...objects, ALLOCATION], { forbidden: ['secrets'] })).toBe(NAME);
+    expect(await usedBy(objects, { forbidden: ['secrets'] })).toBeUndefined();
+    expect(await usedBy([...objects, ALLOCATION], { forbidden: ['secrets'] })).toBe(NAME);
   });
 
   it('of an environment with several users the first is named, and how many more', async () => {
     const another = edited(WARM, { metadata: { name: 'campus-labs-w01-s007', uid: 's7' } });
     expect(
-      await claimedBy(
+      await usedBy(
         withSession(
           recorded('claim/2-session-allocated'),
           another,
@@ -96,7 +96,7 @@ describe('a warm session that is none', () => {
     const { observed } = await observe(objects, { now: '2026-11-30T16:39:20Z' });
     expect(observed.instances[0]).toMatchObject({
       phase: 'pending',
-      trouble: { message: expect.stringContaining('own-db') },
+      ailment: { message: expect.stringContaining('own-db') },
     });
   });
 
