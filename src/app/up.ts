@@ -9,6 +9,7 @@ import { createPlatforms } from '../platform/registry.ts';
 import { type Settings, settingsFromConfig } from '../platform/theia-cloud/settings.ts';
 import { WARM_POOL_CRD } from '../platform/warm-pool-crd.ts';
 import { formatKey } from '../pool/key.ts';
+import { EDUCATES_CRDS } from '../simulator/world/educates/educates-crds.ts';
 import {
   installBaseObjects,
   installOperatorDeployment,
@@ -20,6 +21,7 @@ import type { Log } from '../telemetry/log.ts';
 import type { Notice } from '../transport/notice.ts';
 import type { Mode, OpenCluster } from './cluster.ts';
 import { playDemo, playOn, type Stage } from './demo.ts';
+import { startDemoPortal } from './demo-portal.ts';
 import { OWN_CONTEXT, unusedKubeconfig } from './kubeconfig.ts';
 import { EVERWARM_USER, type LocalCluster, startLocalCluster } from './local-cluster.ts';
 import { lookAtPools, type PoolLook, type ServedCluster } from './look.ts';
@@ -105,7 +107,7 @@ const EMPTY_SETTINGS = {
 export async function upLocal(options: LocalOptions, deps: UpDeps): Promise<Running> {
   const { clock, random, tell } = deps;
   const { world, port, readyAfterMs, mode } = options;
-  const crds = [PLATFORM_CRDS, [WARM_POOL_CRD]];
+  const crds = [PLATFORM_CRDS, [WARM_POOL_CRD], ...(world === 'demo' ? [EDUCATES_CRDS] : [])];
   const cluster = await startLocalCluster({
     clock,
     random,
@@ -138,6 +140,8 @@ export async function upLocal(options: LocalOptions, deps: UpDeps): Promise<Runn
   const view = { id: OWN_CONTEXT, api: cluster.as('everwarm-view'), namespaces: [NAMESPACE], platforms };
   const look = (): Promise<readonly PoolLook[]> => lookAtPools(view, 'all');
   const operator = operatorOf(cluster, deps);
+  const stopPortal =
+    world === 'demo' ? await startDemoPortal({ clock, random, as: cluster.as }) : () => undefined;
   return {
     addresses: {
       kubeconfig: resolve(kubeconfigOut),
@@ -157,6 +161,7 @@ export async function upLocal(options: LocalOptions, deps: UpDeps): Promise<Runn
     idle: () => app.idle(),
     violations: () => watchdog.count(),
     async stop() {
+      stopPortal();
       await operator.stop('terminate');
       await app.stop();
       watchdog.stop();

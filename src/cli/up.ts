@@ -43,7 +43,8 @@ Examples:
   everwarm up --until-settled --json | tail -1     the same, once, for a script
   everwarm up --world empty --port 7443            an empty cluster for kubectl
   everwarm up --kubeconfig ~/.kube/config -n ide   look at a real cluster, change nothing
-  everwarm up --kubeconfig F -n ide --mode guard   keep its pools converged`;
+  everwarm up --kubeconfig F -n ide --mode guard   keep its pools converged
+  everwarm up --cluster external -n ide            look at the cluster of $KUBECONFIG`;
 
 /** `everwarm up`: everything in one process, on a cluster of its own or on one that is there. */
 export function addUp(program: Command, cli: Cli, end: (code: ExitCode) => void): void {
