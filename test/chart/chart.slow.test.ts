@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { WARM_POOL_CRD } from '../../src/platform/warm-pool-crd.ts';
 import { CHART, FORWARDER, helm, type Manifest, manifests, only } from './_chart.ts';
-import { LOOP_RIGHTS, READ_RIGHTS, rightsOf, WATCH_RIGHTS } from './_rights.ts';
+import { LOOP_RIGHTS, PORTALS, READ_RIGHTS, rightsOf, WATCH_RIGHTS } from './_rights.ts';
 import { findHelm } from './helm.ts';
 
 beforeEach(({ skip }) => {
@@ -111,6 +111,88 @@ describe.each([
   });
 });
 
+describe('the chart beside training portals', () => {
+  const readers = { groups: ['everwarm-readers'] };
+  const values = {
+    ...FORWARDER,
+    platforms: ['theia-cloud', 'educates'],
+    namespaces: ['theia', 'campus-labs-ui'],
+    forwarder: { ...FORWARDER.forwarder, readers },
+  };
+  const roleOf = (of: object, name: string, namespace?: string) => {
+    const found = manifests(of).filter(
+      ({ kind, metadata }) =>
+        kind.endsWith('Role') && metadata.name.endsWith(`-${name}`) && metadata.namespace === namespace,
+    );
+    expect(found).toHaveLength(1);
+    return found.flatMap(({ rules }) => rightsOf(rules));
+  };
+
+  it.each(['watch', 'loop', 'read'] as const)(
+    'gives for %s what the code asks for, and nothing else',
+    (name) => {
+      expect(roleOf(values, name)).toEqual(PORTALS[name]);
+      expect(roleOf(values, name, 'campus-labs-ui')).toEqual(PORTALS.own[name]);
+      const pools = { watch: WATCH_RIGHTS, loop: LOOP_RIGHTS, read: READ_RIGHTS };
+      expect(roleOf(values, name, 'theia')).toEqual(pools[name]);
+    },
+  );
+
+  it('lets whoever wants to pay for one evidence more list Secrets, and nobody else', () => {
+    const secrets = '/secrets: list';
+    const open = { ...values, educates: { secrets: true } };
+    expect([roleOf(values, 'loop'), roleOf(values, 'read')].flat()).not.toContain(secrets);
+    expect(roleOf(open, 'loop')).toContain(secrets);
+    expect(roleOf(open, 'read')).toContain(secrets);
+    expect(roleOf(open, 'watch')).not.toContain(secrets);
+  });
+
+  it('binds cluster-wide whom it binds in the namespaces', () => {
+    const all = manifests(values);
+    for (const name of ['watch', 'loop', 'read']) {
+      const bindings = all.filter(
+        ({ kind, metadata }) => kind.endsWith('Binding') && metadata.name.endsWith(`-${name}`),
+      );
+      expect(bindings.map(({ kind }) => kind).sort()).toEqual([
+        'ClusterRoleBinding',
+        'RoleBinding',
+        'RoleBinding',
+      ]);
+      const [first] = bindings;
+      for (const { subjects } of bindings) expect(subjects).toEqual(first?.['subjects']);
+    }
+  });
+
+  it('asks for nothing of Theia Cloud where there are portals alone, but whether there are AppDefinitions', () => {
+    const alone = { ...values, platforms: ['educates'] };
+    for (const namespace of ['theia', 'campus-labs-ui']) {
+      expect(roleOf(alone, 'watch', namespace)).toEqual(PORTALS.own.watch);
+      expect(roleOf(alone, 'loop', namespace)).toEqual(PORTALS.own.loop);
+    }
+  });
+
+  it.each([
+    [['theia-cloud'], ['everwarm_watch_absent{platform="theia-cloud",kind!="HTTPRoute"}']],
+    [['educates'], ['everwarm_watch_absent{platform="educates"}']],
+    [
+      ['theia-cloud', 'educates'],
+      [
+        'everwarm_watch_absent{platform="theia-cloud",kind!="HTTPRoute",namespace!~".+-ui"}',
+        'everwarm_watch_absent{platform="educates"}',
+      ],
+    ],
+  ])('alarms on the kinds of %s that are not served', (platforms, watched) => {
+    const rule = only(
+      manifests({ ...values, platforms, prometheusRule: { create: true } }),
+      'PrometheusRule',
+    );
+    const absent = rule['spec'].groups[0].rules.find(
+      ({ alert }: { alert: string }) => alert === 'EverwarmKindAbsent',
+    );
+    expect(absent.expr).toBe(`max by (kind) (${watched.join(' or ')}) > 0`);
+  });
+});
+
 describe('the chart', () => {
   it('runs the whole loop in mode observe unless it is told otherwise', () => {
     const { spec } = only(manifests(), 'Deployment');
@@ -213,6 +295,8 @@ describe('the chart', () => {
         },
       },
     ],
+    ['a platform that there is not', { platforms: ['coder'] }],
+    ['no platform', { platforms: [] }],
     ['a namespace that is none', { namespaces: ['Theia'] }],
     ['three replicas', { replicas: 3 }],
     [

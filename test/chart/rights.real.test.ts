@@ -9,6 +9,7 @@ import {
   PODS,
   SERVICES,
 } from '../../src/platform/theia-cloud/resources.ts';
+import { WARM_POOLS } from '../../src/platform/warm-pool.ts';
 import { findBinaries } from '../real-cluster/build.ts';
 import { apiOf, type RealCluster, startRealCluster } from '../real-cluster/cluster.ts';
 import { FORWARDER, type Manifest, manifests } from './_chart.ts';
@@ -34,6 +35,10 @@ const kind = (group: string, version: string, name: string, plural: string, name
 const NAMESPACES = kind('', 'v1', 'Namespace', 'namespaces', false);
 const SECRETS = kind('', 'v1', 'Secret', 'secrets');
 const INSTALLED = new Map([
+  [
+    'CustomResourceDefinition',
+    kind('apiextensions.k8s.io', 'v1', 'CustomResourceDefinition', 'customresourcedefinitions', false),
+  ],
   ['Role', kind('rbac.authorization.k8s.io', 'v1', 'Role', 'roles')],
   ['RoleBinding', kind('rbac.authorization.k8s.io', 'v1', 'RoleBinding', 'rolebindings')],
   [
@@ -109,7 +114,7 @@ async function untilPoliciesHold(): Promise<void> {
     const held = await Promise.all([
       writer.create(CONFIG_MAPS, NS, object('ConfigMap', `probe-${tries}`, [app])),
       tries === 0 ? put(CONFIG_MAPS, 'instance-0-probe', [app, session]) : undefined,
-      tries === 0 ? undefined : writer.delete(CONFIG_MAPS, place('instance-0-probe'), {}),
+      tries === 0 ? undefined : gone(CONFIG_MAPS, 'instance-0-probe'),
       tries === 0 ? undefined : patched(CONFIG_MAPS, 'instance-0-probe', takeOff(1)),
     ]);
     if (tries > 0 && held.every((one) => one === undefined || one.kind !== 'ok')) return;
@@ -147,6 +152,18 @@ function ok<T>(outcome: Outcome<T>): Outcome<T> {
   return outcome;
 }
 
+/** Deleted as Everwarm does it: what was seen, and nothing else of that name. */
+async function gone(resource: Resource, name: string): Promise<Outcome<unknown>> {
+  const { uid = '', resourceVersion = '' } = standing(await admin.get(resource, place(name))).metadata;
+  const preconditions = { uid, resourceVersion };
+  return await writer.delete(resource, place(name), { propagation: 'Background', preconditions });
+}
+
+function standing(outcome: Outcome<KubeObject>): KubeObject {
+  if (outcome.kind === 'ok') return outcome.value;
+  throw new Error(outcome.message);
+}
+
 const patched = (resource: Resource, name: string, patch: JsonPatch) =>
   writer.patch(resource, place(name), { type: 'json', patch });
 const takeOff = (at: number): JsonPatch => [{ op: 'remove', path: `/metadata/ownerReferences/${at}` }];
@@ -165,14 +182,14 @@ describe('the functions may, on a real API server,', () => {
       ok(await writer.create(resource, NS, object(resource.kind, name, [app], BODY[resource.kind])));
       ok(await patched(resource, name, [{ op: 'add', path: '/metadata/labels', value: { a: 'b' } }]));
       ok(await writer.get(resource, place(name)));
-      ok(await writer.delete(resource, place(name), { propagation: 'Background' }));
+      ok(await gone(resource, name));
     },
   );
 
   it('take away the volume of an instance, and write on what a user holds what its user needs', async () => {
     const claim = `${fresh()}-pvc`;
     await put(PERSISTENT_VOLUME_CLAIMS, claim, [app]);
-    ok(await writer.delete(PERSISTENT_VOLUME_CLAIMS, place(claim), {}));
+    ok(await gone(PERSISTENT_VOLUME_CLAIMS, claim));
     const held = fresh();
     await put(CONFIG_MAPS, held, [app]);
     ok(
@@ -196,7 +213,7 @@ describe('a real API server refuses to the functions', () => {
   it.each([SERVICES, CONFIG_MAPS, DEPLOYMENTS])('to delete a $kind that a user holds', async (resource) => {
     const name = fresh();
     await put(resource, name, [app, session]);
-    const outcome = await writer.delete(resource, place(name), {});
+    const outcome = await gone(resource, name);
     expect(outcome).toMatchObject({
       kind: 'forbidden',
       message: expect.stringContaining('nothing of an instance in use'),
@@ -208,11 +225,54 @@ describe('a real API server refuses to the functions', () => {
 
   const refusals: readonly { title: string; says: string; ask: () => Promise<Outcome<unknown>> }[] = [
     {
+      title: 'to delete by its name alone',
+      says: 'nothing by its name alone',
+      async ask() {
+        const name = fresh();
+        await put(CONFIG_MAPS, name, [app]);
+        return await writer.delete(CONFIG_MAPS, place(name), {});
+      },
+    },
+    {
+      title: 'to give what is one user’s to another',
+      says: 'gives it to nobody else',
+      async ask() {
+        const name = fresh();
+        await put(SERVICES, name, [app, session]);
+        const value = { ...session, name: 'ben', uid: 'uid-of-ben' };
+        return await patched(SERVICES, name, [{ op: 'add', path: '/metadata/ownerReferences/-', value }]);
+      },
+    },
+    {
+      title: 'to put one user in the place of another',
+      says: 'Everwarm takes none off',
+      async ask() {
+        const name = fresh();
+        await put(SERVICES, name, [app, session]);
+        const value = { ...session, name: 'ben', uid: 'uid-of-ben' };
+        return await patched(SERVICES, name, [{ op: 'replace', path: '/metadata/ownerReferences/1', value }]);
+      },
+    },
+    {
+      title: 'to touch the finalizers of a pool’s own WarmPool',
+      says: 'Everwarm touches no finalizer',
+      async ask() {
+        ok(
+          await admin.create(WARM_POOLS, NS, {
+            ...object('WarmPool', 'java', []),
+            apiVersion: 'everwarm.dev/v1alpha1',
+          }),
+        );
+        const value = ['example.com/kept'];
+        return await patched(WARM_POOLS, 'java', [{ op: 'add', path: '/metadata/finalizers', value }]);
+      },
+    },
+    {
       title: 'to delete what is no part of an instance',
       says: 'Everwarm deletes nothing else',
       async ask() {
         await put(CONFIG_MAPS, 'oauth2-proxy-config', []);
-        return await writer.delete(CONFIG_MAPS, place('oauth2-proxy-config'), {});
+        return await gone(CONFIG_MAPS, 'oauth2-proxy-config');
       },
     },
     {
@@ -220,7 +280,7 @@ describe('a real API server refuses to the functions', () => {
       says: 'Everwarm deletes nothing else',
       async ask() {
         await put(PERSISTENT_VOLUME_CLAIMS, 'ws-anna', []);
-        return await writer.delete(PERSISTENT_VOLUME_CLAIMS, place('ws-anna'), {});
+        return await gone(PERSISTENT_VOLUME_CLAIMS, 'ws-anna');
       },
     },
     {
@@ -228,7 +288,7 @@ describe('a real API server refuses to the functions', () => {
       says: "users' data is out of reach",
       async ask() {
         await put(PERSISTENT_VOLUME_CLAIMS, 'instance-anna-pvc', []);
-        return await writer.delete(PERSISTENT_VOLUME_CLAIMS, place('instance-anna-pvc'), {});
+        return await gone(PERSISTENT_VOLUME_CLAIMS, 'instance-anna-pvc');
       },
     },
     {

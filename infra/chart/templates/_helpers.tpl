@@ -70,7 +70,17 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end }}
 {{- end -}}
 
-{{/* The same, as a CEL expression. */}}
+{{/* Who only looks. */}}
+{{- define "everwarm.readers" -}}
+{{- range .Values.forwarder.readers.groups }}
+- {apiGroup: rbac.authorization.k8s.io, kind: Group, name: {{ . | quote }}}
+{{- end }}
+{{- range .Values.forwarder.readers.users }}
+- {apiGroup: rbac.authorization.k8s.io, kind: User, name: {{ . | quote }}}
+{{- end }}
+{{- end -}}
+
+{{/* The writers, as a CEL expression. */}}
 {{- define "everwarm.isWriter" -}}
 {{- $all := list -}}
 {{- range (fromYaml (printf "writers:%s" (include "everwarm.writers" .))).writers -}}
