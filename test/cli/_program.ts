@@ -32,6 +32,7 @@ export interface Ended {
 
 /** A program that runs on. */
 export interface Started {
+  readonly pid: number;
   /** The first line, of those so far or to come, for which `holds`; rejects when the program ends without one. */
   line(holds: (line: Line) => boolean): Promise<Line>;
   /** Lines so far. */
@@ -75,6 +76,7 @@ export function start(cwd: string, args: readonly string[]): Started {
     return { code, err, out: raw.join('\n'), lines };
   });
   return {
+    pid: child.pid ?? 0,
     lines,
     ended,
     async line(holds) {

@@ -1,11 +1,11 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { CreateQueueCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import { CreateQueueCommand, GetQueueAttributesCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { startFauxqs } from 'fauxqs';
 import { sqsAt } from '../transport/_mapping.ts';
 
 /** A call as AWS saw it: who made it, by access key, and what it was. */
-interface AwsCall {
+export interface AwsCall {
   readonly caller: string;
   /** `sqs:SendMessage`, as policies say it. */
   readonly action: string;
@@ -22,6 +22,8 @@ export interface Aws {
   /** What was put on the bus. */
   readonly events: readonly { readonly type: string; readonly detail: Record<string, unknown> }[];
   readonly secrets: Map<string, string>;
+  /** How many messages lie in the queues for the dead ones. */
+  dead(): Promise<number>;
   /** What a function of this name finds in its environment. */
   env(name: string): Record<string, string>;
   stop(): Promise<void>;
@@ -34,8 +36,30 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'secretsmanager.GetSecretValue': 'secretsmanager:GetSecretValue',
 };
 
-export async function startAws(): Promise<Aws> {
-  const fauxqs = await startFauxqs({ port: 0, logger: false });
+/** Tries of a message before it goes to the dead ones, as in infra/aws/queues.yml. */
+const redrive = (queue: string) => ({
+  RedrivePolicy: JSON.stringify({
+    deadLetterTargetArn: `arn:aws:sqs:eu-central-1:000000000000:${queue}`,
+    maxReceiveCount: '5',
+  }),
+});
+
+/** The queues of the stack with their attributes, each after those that it points to. */
+export const QUEUES: Readonly<Record<string, Record<string, string>>> = {
+  'everwarm-dev-dead.fifo': { FifoQueue: 'true' },
+  'everwarm-dev-later-dead': {},
+  'everwarm-dev.fifo': { FifoQueue: 'true', ...redrive('everwarm-dev-dead.fifo') },
+  'everwarm-dev-later': redrive('everwarm-dev-later-dead'),
+};
+
+export interface AwsOptions {
+  /** Where SQS answers; its own in this process by default. */
+  readonly sqsAddress?: string;
+}
+
+export async function startAws(options: AwsOptions = {}): Promise<Aws> {
+  const own = options.sqsAddress === undefined ? await startFauxqs({ port: 0, logger: false }) : undefined;
+  const sqsAddress = options.sqsAddress ?? own?.address ?? '';
   const calls: AwsCall[] = [];
   const events: { type: string; detail: Record<string, unknown> }[] = [];
   const secrets = new Map<string, string>();
@@ -54,12 +78,14 @@ export async function startAws(): Promise<Aws> {
       // The region of a queue is read from the signature.
       const authorization = String(request.headers.authorization);
       const headers = { 'content-type': type, 'x-amz-target': target, authorization };
-      const passed = await fetch(fauxqs.address, {
-        method: 'POST',
-        headers,
-        body: JSON.stringify({ ...input, QueueUrl: queues.get(resourceIn(input)) }),
-      });
-      answer(passed.status, await passed.json());
+      const text = JSON.stringify({ ...input, QueueUrl: queues.get(resourceIn(input)) });
+      try {
+        const passed = await fetch(sqsAddress, { method: 'POST', headers, body: text });
+        answer(passed.status, await passed.json());
+      } catch {
+        // As SQS answers while it is away: the SDK tries again.
+        answer(503, { __type: 'ServiceUnavailable' });
+      }
     } else if (target === 'secretsmanager.GetSecretValue') {
       const text = secrets.get(String(input['SecretId']));
       if (text === undefined) answer(400, { __type: 'ResourceNotFoundException' });
@@ -72,18 +98,24 @@ export async function startAws(): Promise<Aws> {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const sqs = sqsAt(fauxqs.address);
-  const create = async (QueueName: string, Attributes: Record<string, string>): Promise<string> => {
+  const sqs = sqsAt(sqsAddress);
+  for (const [QueueName, Attributes] of Object.entries(QUEUES)) {
     const { QueueUrl = '' } = await sqs.send(new CreateQueueCommand({ QueueName, Attributes }));
     queues.set(QueueName, QueueUrl);
-    return QueueUrl;
+  }
+  const waiting = async (name: string): Promise<number> => {
+    const AttributeNames = ['ApproximateNumberOfMessages'] as const;
+    const QueueUrl = queues.get(name);
+    const { Attributes } = await sqs.send(
+      new GetQueueAttributesCommand({ QueueUrl, AttributeNames: [...AttributeNames] }),
+    );
+    return Number(Attributes?.['ApproximateNumberOfMessages']);
   };
-  const queueUrl = await create('everwarm-dev.fifo', { FifoQueue: 'true' });
-  const laterUrl = await create('everwarm-dev-later', {});
   return {
     sqs,
-    queueUrl,
-    laterUrl,
+    queueUrl: queues.get('everwarm-dev.fifo') ?? '',
+    laterUrl: queues.get('everwarm-dev-later') ?? '',
+    dead: async () => (await waiting('everwarm-dev-dead.fifo')) + (await waiting('everwarm-dev-later-dead')),
     calls,
     events,
     secrets,
@@ -102,7 +134,7 @@ export async function startAws(): Promise<Aws> {
       sqs.destroy();
       server.close();
       server.closeAllConnections();
-      await fauxqs.stop();
+      await own?.stop();
     },
   };
 }

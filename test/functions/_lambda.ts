@@ -8,13 +8,16 @@ import { inflateRawSync } from 'node:zlib';
 
 /** A function in a process of its own, as Lambda runs it. */
 export interface Lambda {
+  readonly pid: number;
+  /** Resolves when its process is over, whoever ended it. */
+  readonly ended: Promise<void>;
   /** How long its module took to load. */
   readonly readyMs: number;
   /** Everything that it wrote, its errors included. */
   output(): string;
   /** Resolves when it has written `text`: its output takes another way than its answers. */
   wrote(text: string): Promise<void>;
-  /** Rejects with the handler's error. */
+  /** Rejects with the handler's error, and when the process ends before it answers. */
   invoke(event: unknown, remainingMs?: number): Promise<unknown>;
   stop(): Promise<void>;
 }
@@ -44,9 +47,11 @@ export async function startLambda(file: string, env: Readonly<Record<string, str
     else
       calls.get(reply.id)?.reject(Object.assign(new Error(reply.error.message), { name: reply.error.name }));
   });
-  const exited = endOf(child, () => output, [init, ...calls.values()], calls);
+  const exited = endOf(child, () => output, init, calls);
   let count = 0;
   return {
+    pid: child.pid ?? 0,
+    ended: exited,
     readyMs: await init.promise,
     output: () => output,
     async wrote(text) {
@@ -56,7 +61,9 @@ export async function startLambda(file: string, env: Readonly<Record<string, str
       count += 1;
       const call = Promise.withResolvers<unknown>();
       calls.set(count, call);
-      child.send({ id: count, event, remainingMs });
+      child.send({ id: count, event, remainingMs }, (error) => {
+        if (error !== null) call.reject(error);
+      });
       return call.promise;
     },
     async stop() {
@@ -69,12 +76,13 @@ export async function startLambda(file: string, env: Readonly<Record<string, str
 async function endOf(
   child: ChildProcess,
   output: () => string,
-  first: readonly PromiseWithResolvers<never>[] | readonly unknown[],
+  init: PromiseWithResolvers<number>,
   calls: ReadonlyMap<number, PromiseWithResolvers<unknown>>,
 ): Promise<void> {
   await new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const error = new Error(`the function's process ended: ${output().slice(-500)}`);
-  for (const one of [...first, ...calls.values()]) (one as PromiseWithResolvers<unknown>).reject(error);
+  init.reject(error);
+  for (const call of calls.values()) call.reject(error);
 }
 
 /** Unpacks a zip into a directory of its own; the returned function removes it. */
