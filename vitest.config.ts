@@ -19,6 +19,9 @@ export default defineConfig({
           setupFiles: ['test/real/_present.ts'],
           testTimeout: REAL_MS,
           hookTimeout: REAL_MS,
+          // Each file has a cluster of its own, in which it waits most of the time.
+          sequence: { groupOrder: 1 },
+          maxWorkers: 3,
         },
       },
       {
@@ -29,6 +32,10 @@ export default defineConfig({
               find: /^.*\/src\/simulator\/world\.ts$/,
               replacement: fileURLToPath(new URL('test/real/_world.ts', import.meta.url)),
             },
+            {
+              find: /^\.\/_kubectl-on\.ts$/,
+              replacement: fileURLToPath(new URL('test/real/_kubectl-on.ts', import.meta.url)),
+            },
           ],
         },
         test: {
@@ -38,10 +45,11 @@ export default defineConfig({
           setupFiles: ['test/real/_setup.ts'],
           testTimeout: REAL_MS,
           hookTimeout: REAL_MS,
-          // Most of a story is waiting: many of them share the cluster, each in a namespace of its own.
-          sequence: { concurrent: true },
-          maxConcurrency: 10,
-          maxWorkers: 2,
+          // Most of a story is waiting: some two dozen at a time share the cluster and keep two cores busy, each in a namespace
+          // of its own. With many more the server no longer answers in time.
+          sequence: { concurrent: true, groupOrder: 2 },
+          maxConcurrency: 8,
+          maxWorkers: 3,
         },
       },
     ],

@@ -25,9 +25,10 @@ const fast: readonly Stage[] = [
   ['unused', () => tool('knip/bin/knip.js')],
   ['fast tests', () => runTests(['fast'])],
 ];
+const slow: Stage = ['slow tests', slowTests];
 // The scenarios on a real API server wait in real time: `npm run test:real` has them, `npm test` the rest.
 const real: Stage = ['real cluster', () => realTests(options.real ? ['real', 'stories'] : ['real'])];
-const stages = options.real ? [real] : options.fast ? fast : [...fast, slow(), real];
+const stages = options.real ? [real] : options.fast ? fast : [...fast, slow, real];
 
 const startedAt = performance.now();
 const lines: string[] = [];
@@ -63,21 +64,21 @@ function tool(file: string, ...args: string[]): Counts {
 }
 
 /** The chart's tests need helm; where it cannot be had they are skipped and say why. */
-function slow(): Stage {
-  return [
-    'slow tests',
-    () => {
-      spawnSync(process.execPath, ['test/chart/helm.ts'], { stdio: 'inherit' });
-      return runTests(['slow']);
-    },
-  ];
+function fetchHelm(): void {
+  spawnSync(process.execPath, ['test/chart/helm.ts'], { stdio: 'inherit' });
+}
+
+function slowTests(): Promise<Counts> {
+  fetchHelm();
+  return runTests(['slow']);
 }
 
 /** The comparison with a real API server, Everwarm on one, and the scenarios on one. */
 function realTests(projects: readonly string[]): Promise<Counts> {
+  fetchHelm();
   forgetConformance();
   return runTests(projects, (vitest) => {
     summary = summaryOf(vitest);
-    return options.real ? judgeLeftOut(vitest) : NOTHING_MORE;
+    return projects.includes('stories') ? judgeLeftOut(vitest) : NOTHING_MORE;
   });
 }

@@ -7,6 +7,8 @@ export interface AuditEntry {
   readonly at: number;
   readonly answeredAt: number;
   readonly user: string;
+  /** What the client calls itself: `kube-controller-manager/v1.34.0 (linux/amd64) …`. */
+  readonly agent: string;
   readonly verb: string;
   /** `deployments`, with its subresource: `warmpools/status`. */
   readonly resource: string;
@@ -39,6 +41,7 @@ interface Line {
   readonly requestReceivedTimestamp: string;
   readonly stageTimestamp: string;
   readonly user: { readonly username: string };
+  readonly userAgent?: string;
   readonly verb: string;
   readonly objectRef?: {
     readonly resource: string;
@@ -62,6 +65,7 @@ function entriesOf(line: Line): readonly AuditEntry[] {
       at: Date.parse(line.requestReceivedTimestamp),
       answeredAt: Date.parse(line.stageTimestamp),
       user: line.user.username,
+      agent: line.userAgent ?? '',
       verb: line.verb,
       resource: subresource === undefined ? resource : `${resource}/${subresource}`,
       namespace,

@@ -12,6 +12,8 @@ export interface Mirror {
   view(namespace?: string): View;
   /** Takes an answer of the server for news, so that who wrote sees it at once: the watch tells of it a little later. */
   learn(resource: Resource, object: KubeObject, request: Teller): void;
+  /** What somebody read: whoever acts on it shall find it here, too, though the watch may be late. */
+  see(resource: Resource, objects: readonly KubeObject[]): void;
   /** The object is gone, as the server's answer says. */
   forget(resource: Resource, object: KubeObject, request: Teller): void;
   /**
@@ -58,7 +60,8 @@ interface Place {
 class KindMirror implements Mirror {
   readonly ready: Promise<void>;
   readonly #stopping = new AbortController();
-  readonly #kinds: ReadonlySet<string>;
+  /** The version in which each kind is followed. */
+  readonly #kinds: ReadonlyMap<string, string>;
   readonly #objects = new Map<string, KubeObject>();
   /** uids of what is gone: an older change of it may still come. */
   readonly #gone = new Set<string>();
@@ -69,7 +72,7 @@ class KindMirror implements Mirror {
   readonly #deleters = new Map<string, Teller>();
 
   constructor(api: KubeApi, resources: readonly Resource[]) {
-    this.#kinds = new Set(resources.map(({ group, plural }) => `${group}/${plural}`));
+    this.#kinds = new Map(resources.map(({ group, plural, version }) => [`${group}/${plural}`, version]));
     const reflectors = resources.map((resource) =>
       createReflector<KubeObject>({
         api,
@@ -122,6 +125,16 @@ class KindMirror implements Mirror {
       request,
       previous: isNew ? undefined : previous,
     });
+  }
+
+  see(resource: Resource, objects: readonly KubeObject[]): void {
+    const { group, version, kind, plural } = resource;
+    if (this.#kinds.get(`${group}/${plural}`) !== version) return;
+    const apiVersion = group === '' ? version : `${group}/${version}`;
+    for (const listed of objects) {
+      const object = { ...listed, kind, apiVersion };
+      this.#hear(resource, { type: 'changed', object, kept: object });
+    }
   }
 
   forget(resource: Resource, object: KubeObject, request: Teller): void {

@@ -1,10 +1,11 @@
 import type { TestProject } from 'vitest/node';
 import { findBinaries } from '../real-cluster/build.ts';
-import { startRealCluster } from '../real-cluster/cluster.ts';
+import { startRealCluster, wireOf } from '../real-cluster/cluster.ts';
 import { install } from './_installed.ts';
+import { installPolicies } from './_rights.ts';
 import './_stage.ts';
 
-/** One cluster for all stories of a run; where its programs are missing, the reason stands in its place. */
+/** One cluster for all stories of a run, with the chart's admission policies; where its programs are missing, the reason stands in its place. */
 export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
   const binaries = findBinaries();
   if (binaries.kind === 'missing') {
@@ -12,7 +13,11 @@ export async function setup(project: TestProject): Promise<(() => Promise<void>)
     return undefined;
   }
   const cluster = await startRealCluster();
-  await install(cluster);
+  await install(cluster, { everwarm: 'where it is bound' });
+  const wire = wireOf(cluster, 'admin');
+  const problem = await installPolicies(wire, cluster.users.controller.name);
+  wire.close();
+  if (problem !== undefined) process.stderr.write(`without the chart's admission policies: ${problem}\n`);
   const { server, caPem, kubeconfig, users, auditLog } = cluster;
   project.provide('realCluster', { server, caPem, kubeconfig, users, auditLog });
   return async () => {

@@ -5,6 +5,7 @@ import { THEIA_CRDS } from '../../src/simulator/theia-crds.ts';
 import { type RealAddress, wireOf } from '../real-cluster/cluster.ts';
 import { createNode } from '../real-cluster/kubelet.ts';
 import type { Wire } from '../real-cluster/wire.ts';
+import { LOOP_RULES, type Rule, WATCH_RULES } from './_rights.ts';
 
 /** What the operator does with: everything of its own kinds and of those that it makes instances from. */
 const OPERATOR_RULES = [
@@ -15,22 +16,15 @@ const OPERATOR_RULES = [
   rule(['*'], ['gateway.networking.k8s.io'], ['httproutes']),
 ];
 
-const READ = ['get', 'list', 'watch'];
-/** What Everwarm reads, and the little that it writes. */
-const EVERWARM_RULES = [
-  rule(READ, ['theia.cloud'], ['appdefinitions', 'sessions', 'workspaces']),
-  rule(READ, [''], ['pods', 'namespaces', 'resourcequotas', 'persistentvolumeclaims']),
-  rule(READ, ['coordination.k8s.io'], ['leases']),
-  rule([...READ, 'create'], ['gateway.networking.k8s.io'], ['httproutes']),
-  rule([...READ, 'create', 'patch', 'delete'], [''], ['services', 'configmaps']),
-  rule(['create', 'patch', 'delete'], [''], ['persistentvolumeclaims']),
-  rule([...READ, 'create', 'patch', 'delete'], ['apps'], ['deployments']),
-  rule([...READ, 'create', 'patch'], ['everwarm.dev'], ['warmpools', 'warmpools/status']),
-  rule(['get', 'create', 'patch'], [''], ['events']),
-];
+/** The ClusterRole with what the loop may do, for whoever binds it, and the group to bind. */
+export const LOOP_ROLE = 'everwarm-loop';
+export const CONTROLLERS_GROUP = 'everwarm:controllers';
 
-/** A node, the kinds of Theia Cloud and ours, and the rights of the operator and of Everwarm. */
-export async function install(address: RealAddress): Promise<void> {
+/**
+ * A node, the kinds of Theia Cloud and ours, and the rights of the operator and of Everwarm: in all namespaces, or where
+ * somebody binds them.
+ */
+export async function install(address: RealAddress, { everwarm = 'everywhere' }: Scope = {}): Promise<void> {
   const wire = wireOf(address, 'admin');
   await createNode(wire);
   for (const definition of [...THEIA_CRDS, WARM_POOL_CRD]) await post(wire, CRDS, definition);
@@ -38,7 +32,9 @@ export async function install(address: RealAddress): Promise<void> {
     await established(wire, definition.metadata.name);
     await described(wire, definition);
   }
-  await grant(wire, 'everwarm', EVERWARM_RULES, 'everwarm:controllers');
+  if (everwarm === 'everywhere')
+    await grant(wire, 'everwarm', [...LOOP_RULES, ...WATCH_RULES], CONTROLLERS_GROUP);
+  else await post(wire, `${RBAC}/clusterroles`, { metadata: { name: LOOP_ROLE }, rules: LOOP_RULES });
   await grant(wire, 'operator', OPERATOR_RULES, 'everwarm:operators');
   wire.close();
 }
@@ -46,7 +42,11 @@ export async function install(address: RealAddress): Promise<void> {
 const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const RBAC = '/apis/rbac.authorization.k8s.io/v1';
 
-function rule(verbs: readonly string[], apiGroups: readonly string[], resources: readonly string[]) {
+interface Scope {
+  readonly everwarm?: 'everywhere' | 'where it is bound';
+}
+
+function rule(verbs: readonly string[], apiGroups: readonly string[], resources: readonly string[]): Rule {
   return { verbs, apiGroups, resources };
 }
 

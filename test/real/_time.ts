@@ -19,6 +19,8 @@ export interface Scene {
 }
 
 const LOOK_EVERY_MS = 20;
+/** No wait is longer than this: what a longer one would show is told on the embedded server alone. */
+const WAIT_MAX_MS = 75_000;
 /** Asking Everwarm for its plans costs the server a dozen requests. */
 const ASK_EVERY_MS = 1_000;
 /** What the kubelet does by itself later than this counts as a back-off. */
@@ -30,7 +32,7 @@ const DONE_QUIET_MS = 1_000;
 const DUE_MS = 500;
 const CALM_MS = 400;
 const CATCH_UP_MS = 20_000;
-const PATIENCE_MS = 240_000;
+const PATIENCE_MS = 420_000;
 
 /** The ways in which time passes where it cannot be told to. */
 export function timeOf(scene: Scene): Pick<World, 'run' | 'runUntil' | 'settle'> {
@@ -63,7 +65,7 @@ export function timeOf(scene: Scene): Pick<World, 'run' | 'runUntil' | 'settle'>
   return {
     runUntil,
     run: async (ms) => {
-      const end = systemClock.now() + ms;
+      const end = systemClock.now() + Math.min(ms, Math.max(letterMs, WAIT_MAX_MS));
       await systemClock.sleep(Math.min(ms, letterMs));
       await waitUntil(() => isQuiet() && sinceNewsMs() >= letterMs, end);
       if (ms >= DUE_MS)

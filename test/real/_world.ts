@@ -29,9 +29,11 @@ import { createTheiaOperator } from '../../src/simulator/world/theia-operator.ts
 import type { World, WorldOptions } from '../../src/simulator/world.ts';
 import { startKubelet } from '../real-cluster/kubelet.ts';
 import { adminOf } from './_admin.ts';
+import { CONTROLLERS_GROUP, LOOP_ROLE } from './_installed.ts';
+import { bindIn, listeningForRefusals } from './_rights.ts';
 import { atTheEnd, myTurn, theCluster } from './_stage.ts';
 import { timeOf } from './_time.ts';
-import { createWitness } from './_witness.ts';
+import { attributed, createWitness } from './_witness.ts';
 
 export type { SlotView, World, WorldOptions } from '../../src/simulator/world.ts';
 
@@ -50,6 +52,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   view.onCommit((commit) => truth.apply(commit));
   const witness = createWitness(mirror, view, namespace);
   admin.create(NAMESPACES, { metadata: { name: namespace } });
+  await bindIn(wire, namespace, LOOP_ROLE, CONTROLLERS_GROUP);
   const settings = { ...RECORDED_SETTINGS, keycloak };
   await installBaseObjects(adminApi, { namespace });
   await installOperatorDeployment(adminApi, { namespace, settings });
@@ -57,18 +60,19 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   admin.merge(DEPLOYMENTS, OPERATOR_DEPLOYMENT_NAME, { spec: { replicas: 0 } });
   const kubelet = startKubelet(view, wire, options.kubelet);
   const operator = createTheiaOperator({
-    api: operatorApi,
+    api: attributed(operatorApi, { mirror, namespace, user: 'operator' }),
     clock: systemClock,
     random: systemRandom,
     namespace,
     settings,
     ...options.operator,
   });
+  const { api: everwarmApi, refusals } = listeningForRefusals(controllerApi);
   const events: OutcomeEvent[] = [];
   const poolNames = () => admin.list(APP_DEFINITIONS_V1BETA11).map(({ metadata }) => metadata.name);
   const everwarm = createEverwarm({
     store: view,
-    apiAs: () => controllerApi,
+    apiAs: () => everwarmApi,
     watcher: witness,
     namespace,
     clock: systemClock,
@@ -94,10 +98,13 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     await operator.stop();
     kubelet.stop();
     witness.stop();
+    // In every story the chart's roles have to do.
+    if (refusals.length > 0) throw new Error(`the chart does not let Everwarm do it: ${refusals.join('; ')}`);
   });
   const world = {
     ...createPeople({ admin }),
     ...time,
+    namespace,
     clock: systemClock,
     cluster: { admin, settings, random: systemRandom, store: view },
     kubelet,

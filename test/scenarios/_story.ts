@@ -197,9 +197,12 @@ export function substanceOf(world: World, slots: readonly number[], pool = POOL)
   );
 }
 
-/** What a pool came to, without what differs from run to run (uids, times, versions) and without who built it. */
+/** What a pool came to, without what differs from run to run (uids, times, names of revisions) and without who built it. */
 export function portrait(world: World, pool = POOL): unknown {
   const { revision } = statusOf(world, pool);
+  // What the operator made carries no revision: there its generation label vouches.
+  const isCurrent = (label: string | undefined, stale: boolean) =>
+    label === undefined ? !stale : label === revision;
   return world.slots(pool).map((slot) => ({
     slot: slot.slot,
     image: slot.image,
@@ -209,8 +212,7 @@ export function portrait(world: World, pool = POOL): unknown {
       const { metadata } = world.part(pool, Number(slot.slot), part) ?? {};
       return {
         part,
-        // What the operator made carries no revision: there its generation label vouches.
-        revision: metadata?.labels?.['everwarm.dev/revision'] ?? (slot.stale ? 'another' : revision),
+        current: isCurrent(metadata?.labels?.['everwarm.dev/revision'], slot.stale),
         generation: metadata?.labels?.['theia-cloud.io/appdefinition-generation'],
         owners: metadata?.ownerReferences?.map(({ kind, name }) => `${kind}/${name}`),
       };

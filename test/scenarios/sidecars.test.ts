@@ -120,8 +120,7 @@ describe('a volume that does not go', () => {
     world.cluster.admin.merge(PERSISTENT_VOLUME_CLAIMS, volume, { metadata: { finalizers } });
     await world.stopOperator();
     world.release(user);
-    await world.run(180_000);
-    expect(condition(world, 'Degraded')).toBe('True Blocked');
+    await world.runUntil(() => condition(world, 'Degraded') === 'True Blocked', 180_000);
     const said = `storage: slots 1 (PersistentVolumeClaim ${volume} is being deleted since `;
     expect(message(world, 'Degraded')).toContain(said);
     expect(message(world, 'Degraded')).toContain('look for the pod that uses it');
@@ -168,8 +167,7 @@ describe('a sidecar', () => {
     const world = await openWith(LSP, 2);
     world.kubelet.fail((pod) => isSidecar(pod) && isOf(2)(pod), { kind: 'crash' });
     world.cluster.admin.remove(DEPLOYMENTS, sidecarOf(world, 2)?.metadata.name ?? '');
-    await world.run(60_000);
-    expect(condition(world, 'Degraded')).toBe('True Blocked');
+    await world.runUntil(() => condition(world, 'Degraded') === 'True Blocked', 120_000);
     expect(message(world, 'Degraded')).toContain('crash: slots 2');
   });
 });
