@@ -29,12 +29,13 @@ import { readAudit, WRITE_VERBS } from '../real-cluster/audit.ts';
 /** Where the yardstick, a plain Deployment, stands. */
 export const YARD = 'yard';
 
-/** Requests so far, of everybody, and those of them that write; Everwarm's alone beside. */
+/** Who asks: Everwarm, Kubernetes' own controllers, or the world they live in (kubelet, scheduler, whoever measures). */
+type Who = 'everwarm' | 'controllers' | 'world';
+
+/** Requests so far, of everybody, and the writes among them by who made them. */
 interface Count {
   readonly requests: number;
-  readonly writes: number;
-  readonly ours: number;
-  readonly ourWrites: number;
+  readonly writes: Readonly<Record<Who, number>>;
 }
 
 /** A cluster on which the same is measured. */
@@ -66,8 +67,8 @@ export async function realSide(): Promise<Side> {
       counted(
         readAudit(cluster.auditLog)
           .filter((entry) => entry.namespace === NAMESPACE || entry.namespace === YARD)
-          .map(({ user, verb }) => ({
-            isOurs: user === cluster.users.controller.name,
+          .map(({ user, agent, verb }) => ({
+            who: user === cluster.users.controller.name ? 'everwarm' : whoseAgent(agent),
             isWrite: WRITE_VERBS.has(verb),
           })),
       ),
@@ -92,16 +93,16 @@ export async function embeddedSide(): Promise<Side> {
     createNamespaceController(store, { now }),
   ];
   const stopActors = runActors(actors, systemClock, store);
-  const requests: { readonly isOurs: boolean; readonly isWrite: boolean }[] = [];
+  const requests: Asked[] = [];
   store.onCommit(({ request }) => {
-    if (request.user !== EVERWARM) requests.push({ isOurs: false, isWrite: true });
+    if (request.user !== EVERWARM) requests.push({ who: whoIs(request.user), isWrite: true });
   });
   const server = await serve(store, {
     clock: systemClock,
     random: systemRandom,
     port: 0,
     tokens: { [EVERWARM]: EVERWARM },
-    onRequest: ({ verb }) => requests.push({ isOurs: true, isWrite: WRITE_VERBS.has(verb) }),
+    onRequest: ({ verb }) => requests.push({ who: 'everwarm', isWrite: WRITE_VERBS.has(verb) }),
   });
   const home = mkdtempSync(join(tmpdir(), 'everwarm-bench-'));
   const kubeconfig = join(home, 'kubeconfig');
@@ -149,12 +150,26 @@ async function everwarmOn(kubeconfig: string): Promise<Running> {
   );
 }
 
-function counted(requests: readonly { readonly isOurs: boolean; readonly isWrite: boolean }[]): Count {
-  const ours = requests.filter(({ isOurs }) => isOurs);
-  return {
-    requests: requests.length,
-    writes: requests.filter(({ isWrite }) => isWrite).length,
-    ours: ours.length,
-    ourWrites: ours.filter(({ isWrite }) => isWrite).length,
+interface Asked {
+  readonly who: Who;
+  readonly isWrite: boolean;
+}
+
+/** On the real cluster whoever is not Everwarm works as the administrator. */
+function whoseAgent(agent: string): Who {
+  return agent.startsWith('kube-controller-manager/') ? 'controllers' : 'world';
+}
+
+function whoIs(user: string): Who {
+  return /^(admin$|system:node:|system:kube-scheduler$)/.test(user) ? 'world' : 'controllers';
+}
+
+function counted(requests: readonly Asked[]): Count {
+  const writesOf = (wanted: Who) => requests.filter(({ who, isWrite }) => isWrite && who === wanted).length;
+  const writes = {
+    everwarm: writesOf('everwarm'),
+    controllers: writesOf('controllers'),
+    world: writesOf('world'),
   };
+  return { requests: requests.length, writes };
 }

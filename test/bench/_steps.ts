@@ -13,49 +13,71 @@ export interface Step {
   readonly step: string;
   /** From the request to the end; for a pool from Everwarm's first write, after the time that is the operator's own. */
   readonly seconds: number;
+  /** Everybody's, kubelet and controllers included. */
   readonly requests: number;
   readonly writes: number;
-  /** Everwarm's own writes for each instance; of a Deployment, everybody's. */
+  /** For each instance: Everwarm's own writes; of a Deployment, those of Kubernetes' controllers. */
   readonly writesEach: number;
   readonly cpuMs: number;
-  readonly fewestReady: number;
+  /** Of what `cpuMs` is. */
+  readonly cpuOf: string;
+  /** Of a fill there is none to tell. */
+  readonly fewestReady?: number;
+}
+
+/** Whoever wants to know how it goes. */
+interface Listener {
+  tell(step: Step): void;
+  progress(what: string): void;
 }
 
 const OLD = 'registry.example.org/ide/java-17:1.0.0';
 const NEW = 'registry.example.org/ide/java-17:2.0.0';
-const LOOK_EVERY_MS = 100;
-const STEP_MS = 600_000;
+const LOOK_EVERY_MS = 50;
+const STEP_MS = 300_000;
 
-/** Fills, rolls and mends a pool, and a plain Deployment of the same size for comparison. */
-export async function measureSide(side: Side, tell: (step: Step) => void): Promise<void> {
+/** Fills, rolls and mends a plain Deployment, and then a pool of the same size. */
+export async function measureSide(side: Side, { tell, progress }: Listener): Promise<void> {
   const pool = watchPool(side);
   const yard = watchYard(side);
   await side.up();
-  await measureYard(side, yard, tell);
+  const measure: Measure = async (measurement, isDone, begin) => {
+    progress(`${side.name}: ${measurement.step}`);
+    tell(await measured(side, measurement, isDone, begin));
+  };
+  await measureYard(side, yard, measure);
   const definition = appDefinition('java', { minInstances: 200, maxInstances: 200, image: OLD });
-  await agreed(side.admin.create(APP_DEFINITIONS_V1BETA11, NAMESPACE, definition));
-  await measured(side, { step: 'fill 200', size: 200, from: pool.firstPart, fewest: pool.fewest }, () =>
-    pool.serves(200, OLD),
-  ).then(tell);
+  await measure(
+    { step: 'fill 200', size: 200, from: pool.firstPart },
+    () => pool.serves(200, OLD),
+    () => agreed(side.admin.create(APP_DEFINITIONS_V1BETA11, NAMESPACE, definition)),
+  );
+  progress(`${side.name}: the pool is made smaller`);
   await change(side, { minInstances: 50 });
-  await until(() => pool.serves(50, OLD) && pool.slots().length === 50);
+  await until('50 instances', () => pool.serves(50, OLD) && pool.slots().length === 50);
   await settled(side);
   pool.restart();
-  await change(side, { image: NEW });
-  await measured(side, { step: 'roll out 50', size: 50, from: pool.firstPart, fewest: pool.fewest }, () =>
-    pool.serves(50, NEW),
-  ).then(tell);
+  await measure(
+    { step: 'roll out 50', size: 50, from: pool.firstPart, fewest: pool.fewest },
+    () => pool.serves(50, NEW),
+    () => change(side, { image: NEW }),
+  );
   await settled(side);
   pool.restart();
   const lost = pool.slots().find(({ slot }) => slot === '25');
   const name = nameOf(pool.workload('25'));
-  await measured(
-    side,
+  await measure(
     { step: 'hand-deleted', size: 1, fewest: pool.fewest },
     () => isAnother(pool.slots(), lost),
     () => agreed(side.admin.delete(DEPLOYMENTS, { namespace: NAMESPACE, name }, {})),
-  ).then(tell);
+  );
 }
+
+type Measure = (
+  measurement: Measurement,
+  isDone: () => boolean,
+  begin: () => Promise<unknown>,
+) => Promise<void>;
 
 const nameOf = (object: KubeObject | undefined): string => object?.metadata.name ?? '';
 
@@ -64,14 +86,11 @@ function isAnother(slots: readonly SlotView[], lost: SlotView | undefined): bool
   return now?.instance !== undefined && now.instance !== lost?.instance && now.ready && now.claimable;
 }
 
-async function measureYard(side: Side, yard: Yard, tell: (step: Step) => void): Promise<void> {
-  const step = (name: string, size: number, isDone: () => boolean, begin: () => Promise<unknown>) =>
-    measured(
-      side,
-      { step: `Deployment: ${name}`, size, fewest: yard.fewest, isYard: true },
-      isDone,
-      begin,
-    ).then(tell);
+async function measureYard(side: Side, yard: Yard, measure: Measure): Promise<void> {
+  const step = (name: string, size: number, isDone: () => boolean, begin: () => Promise<unknown>) => {
+    const fewest = name === 'fill 200' ? {} : { fewest: yard.fewest };
+    return measure({ step: `Deployment: ${name}`, size, isYard: true, ...fewest }, isDone, begin);
+  };
   await step(
     'fill 200',
     200,
@@ -79,7 +98,7 @@ async function measureYard(side: Side, yard: Yard, tell: (step: Step) => void): 
     () => agreed(side.admin.create(DEPLOYMENTS, YARD, PLAIN)),
   );
   await agreed(patchYard(side, { replicas: 50 }));
-  await until(() => yard.serves(50, OLD));
+  await until('50 pods', () => yard.serves(50, OLD));
   yard.restart();
   const image = { template: { spec: { containers: [{ name: 'ide', image: NEW }] } } };
   await step(
@@ -98,13 +117,13 @@ async function measureYard(side: Side, yard: Yard, tell: (step: Step) => void): 
     () => agreed(side.admin.delete(PODS, place, {})),
   );
   await agreed(side.admin.delete(DEPLOYMENTS, { namespace: YARD, name: 'plain' }, {}));
-  await until(() => yard.pods().length === 0);
+  await until('no pod', () => yard.pods().length === 0);
 }
 
 interface Measurement {
   readonly step: string;
   readonly size: number;
-  readonly fewest: () => number;
+  readonly fewest?: () => number;
   /** When it began; now unless said. */
   readonly from?: () => number | undefined;
   readonly isYard?: boolean;
@@ -114,30 +133,32 @@ async function measured(
   side: Side,
   { step, size, fewest, from, isYard = false }: Measurement,
   isDone: () => boolean,
-  begin: () => Promise<unknown> = async () => undefined,
+  begin: () => Promise<unknown>,
 ): Promise<Step> {
   const [before, cpuBefore, began] = [side.count(), side.cpuMs(), systemClock.now()];
   await begin();
-  await until(isDone);
+  await until(step, isDone);
   const ended = systemClock.now();
   const [after, cpuAfter] = [side.count(), side.cpuMs()];
-  const writes = after.writes - before.writes;
+  const requests = after.requests - before.requests;
+  const writesOf = (who: keyof typeof after.writes) => after.writes[who] - before.writes[who];
   return {
     side: side.name,
     step,
     seconds: (ended - (from?.() ?? began)) / 1_000,
-    requests: after.requests - before.requests,
-    writes,
-    writesEach: (isYard ? writes : after.ourWrites - before.ourWrites) / size,
+    requests,
+    writes: writesOf('everwarm') + writesOf('controllers') + writesOf('world'),
+    writesEach: writesOf(isYard ? 'controllers' : 'everwarm') / size,
     cpuMs: cpuAfter - cpuBefore,
-    fewestReady: fewest(),
+    cpuOf: side.cpuOf,
+    ...(fewest === undefined ? {} : { fewestReady: fewest() }),
   };
 }
 
-async function until(isDone: () => boolean): Promise<void> {
+async function until(what: string, isDone: () => boolean): Promise<void> {
   const end = systemClock.now() + STEP_MS;
   while (!isDone()) {
-    if (systemClock.now() > end) throw new Error(`not done after ${STEP_MS} ms: ${isDone}`);
+    if (systemClock.now() > end) throw new Error(`${what}: not there after ${STEP_MS} ms`);
     await systemClock.sleep(LOOK_EVERY_MS);
   }
 }
@@ -148,7 +169,7 @@ async function settled(side: Side): Promise<void> {
   const stop = side.onCommit(({ resource }) => {
     if (resource.plural !== 'leases') heardAt = systemClock.now();
   });
-  await until(() => systemClock.now() - heardAt > 3_000);
+  await until('three quiet seconds', () => systemClock.now() - heardAt > 3_000);
   stop();
 }
 

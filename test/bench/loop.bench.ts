@@ -69,8 +69,21 @@ async function resyncCalls(): Promise<number> {
   return calls();
 }
 
+/** From the AppDefinition to the last of 200 instances, on the world's own clock: nothing but waiting counts. */
+async function fillMs(latencyMs: number): Promise<number> {
+  const world = await createWorld({ latencyMs, kubelet: { readyAfterMs: 1_000 } });
+  world.startEverwarm();
+  world.createPool('pool', { minInstances: 200, maxInstances: 200 });
+  const startedAt = world.clock.now();
+  const serving = () => world.slots('pool').filter(({ ready, claimable }) => ready && claimable);
+  await world.runUntil(() => serving().length === 200);
+  return world.clock.now() - startedAt;
+}
+
 export const measures: readonly Measure[] = [
   { name: 'pass.at-rest.100.requests', unit: 'requests', goal: { atMost: 8 }, run: () => pass(100, 'calls') },
   { name: 'pass.at-rest.100.writes', unit: 'writes', goal: { atMost: 0 }, run: () => pass(100, 'writes') },
+  // An API server at the other end of a region answers after some 30 ms.
+  { name: 'fill.200.far-server', unit: 'ms', goal: { atMost: 12_000 }, run: () => fillMs(30) },
   { name: 'resync.100-pools.requests', unit: 'requests', goal: { atMost: 10 }, run: resyncCalls },
 ];
