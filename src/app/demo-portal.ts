@@ -7,6 +7,8 @@ import { createSessionManager } from '../simulator/world/educates/session-manage
 
 const API_VERSION = 'training.educates.dev/v1beta1';
 const PORTAL = 'campus-labs';
+/** Where it runs, and its WarmPool is. */
+export const PORTAL_NAMESPACE = `${PORTAL}-ui`;
 const WORKSHOP = 'lab-java-basics';
 
 export interface DemoPortalOptions {
@@ -20,7 +22,7 @@ export async function startDemoPortal({ clock, random, as }: DemoPortalOptions):
   const account = 'system:serviceaccount';
   const programs = [
     createSessionManager({ clock, random, api: as(`${account}:educates:session-manager`) }),
-    createPortal({ clock, random, name: PORTAL, api: as(`${account}:${PORTAL}-ui:training-portal`) }),
+    createPortal({ clock, random, name: PORTAL, api: as(`${account}:${PORTAL_NAMESPACE}:training-portal`) }),
   ];
   const person = as('kubectl');
   const workshop = { title: 'Java Basics', description: 'Java in a browser IDE.', session: {} };

@@ -139,8 +139,7 @@ function observedState(look: PoolLook): Pick<PoolView, 'state' | 'cause' | 'degr
 }
 
 function underWay({ reason, message }: Condition): string {
-  if (reason === 'Settling') return waitIn('settling');
-  return reason === 'Building' ? `being built or replaced: ${message}` : message;
+  return reason === 'Settling' ? waitIn('settling') : message;
 }
 
 /** One slot, with the objects from which it was read. */

@@ -21,7 +21,7 @@ import type { Log } from '../telemetry/log.ts';
 import type { Notice } from '../transport/notice.ts';
 import type { Mode, OpenCluster } from './cluster.ts';
 import { playDemo, playOn, type Stage } from './demo.ts';
-import { startDemoPortal } from './demo-portal.ts';
+import { PORTAL_NAMESPACE, startDemoPortal } from './demo-portal.ts';
 import { OWN_CONTEXT, unusedKubeconfig } from './kubeconfig.ts';
 import { EVERWARM_USER, type LocalCluster, startLocalCluster } from './local-cluster.ts';
 import { lookAtPools, type PoolLook, type ServedCluster } from './look.ts';
@@ -130,8 +130,9 @@ export async function upLocal(options: LocalOptions, deps: UpDeps): Promise<Runn
   const person = cluster.as(PERSON);
   const settings = await furnish(world, person);
   const platforms = createPlatforms({ mode, theiaCloud: settings });
+  const namespaces = world === 'demo' ? [NAMESPACE, PORTAL_NAMESPACE] : [NAMESPACE];
   const app = await startApp(
-    { id: OWN_CONTEXT, api: cluster.everwarm, namespaces: [NAMESPACE], platforms },
+    { id: OWN_CONTEXT, api: cluster.everwarm, namespaces, platforms },
     options,
     deps,
   );
