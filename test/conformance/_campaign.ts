@@ -2,11 +2,12 @@ import { type Clock, seededRandom } from '../../src/clock.ts';
 import { Census } from './_census.ts';
 import { chance } from './_chance.ts';
 import { differences } from './_difference.ts';
+import { DIRECTED } from './_directed.ts';
 import { KINDS } from './_kinds.ts';
 import { life } from './_life.ts';
 import { type Program, type Step, told } from './_program.ts';
 import { makeNamespace, run, type Said } from './_run.ts';
-import { DIRECTED, THEMES } from './_themes.ts';
+import { GOING, THEMES } from './_themes.ts';
 import type { Wire } from './_wire.ts';
 import { DEVIATIONS, type Found } from './deviations.ts';
 
@@ -44,7 +45,7 @@ export function programsOf(seed: number, count: number): readonly Program[] {
     const steps = theme.name === 'life' ? life(source, kind) : theme.steps(source);
     return { name: `${theme.name} ${seed}/${index}`, steps };
   });
-  return [...generated, ...DIRECTED];
+  return [...generated, ...GOING, ...DIRECTED];
 }
 
 /** Runs the programs on both servers and compares all they say. */

@@ -476,8 +476,8 @@ function going(kind: Kind): readonly Step[] {
   ];
 }
 
-/** Programs that chance seldom writes. */
-export const DIRECTED: readonly Program[] = LIGHT.map((kind) => {
+/** The same for every kind whose objects cost nothing: chance seldom writes it. */
+export const GOING: readonly Program[] = LIGHT.map((kind) => {
   return { name: `going ${kind.plural}`, steps: going(kind) };
 });
 
