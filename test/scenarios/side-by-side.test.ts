@@ -43,17 +43,19 @@ function gate(): Gate {
   return self;
 }
 
+/** A pool loses all its Deployments; resolves when it is whole again. */
+async function mend(door: Gate, fate?: Gate['fate']): Promise<void> {
+  const { world } = await open({ instances: INSTANCES, operatorStays: false, between: door.between });
+  door.pause = () => world.clock.sleep(30);
+  door.fate = fate;
+  for (let slot = 1; slot <= INSTANCES; slot += 1) world.deletePart('java', slot, 'deployment');
+  await end(world);
+}
+
 describe('a pool that has lost all its Deployments', () => {
   it('has them made side by side, eight at a time at most', async () => {
     const door = gate();
-    const { world } = await open({
-      instances: INSTANCES,
-      operatorStays: false,
-      between: door.between,
-    });
-    door.pause = () => world.clock.sleep(30);
-    for (let slot = 1; slot <= INSTANCES; slot += 1) world.deletePart('java', slot, 'deployment');
-    await end(world);
+    await mend(door);
     expect(door.most).toBeGreaterThan(1);
     expect(door.most).toBeLessThanOrEqual(8);
   });
@@ -66,15 +68,7 @@ describe('a pool that has lost all its Deployments', () => {
     { kind: 'unknown', message: 'the answer was lost' },
   ])('has all of them made although one is answered with $kind', async (outcome) => {
     const door = gate();
-    const { world } = await open({
-      instances: INSTANCES,
-      operatorStays: false,
-      between: door.between,
-    });
-    door.pause = () => world.clock.sleep(30);
-    door.fate = { slot: 3, outcome };
-    for (let slot = 1; slot <= INSTANCES; slot += 1) world.deletePart('java', slot, 'deployment');
-    await end(world);
+    await mend(door, { slot: 3, outcome });
     expect(door.fate).toBeUndefined();
   });
 });

@@ -26,6 +26,12 @@ async function rest(stage: Stage): Promise<void> {
   expect(stage.writes.slice(before), 'writes of a second pass').toEqual([]);
 }
 
+function askAnew(stage: Stage): void {
+  stage.merge(WORKSHOP_ENVIRONMENTS, 'campus-labs-w001', {
+    metadata: { annotations: { 'everwarm.dev/refresh': 'now' } },
+  });
+}
+
 function sitDown(stage: Stage): string {
   const name = stage.list(WORKSHOP_SESSIONS)[0]?.metadata.name ?? '';
   stage.merge(WORKSHOP_SESSIONS, name, { status: { educates: { phase: 'Allocated', user: 'ada' } } });
@@ -103,9 +109,7 @@ it('11: one Workshop under two aliases: both environments are replaced', async (
 it('9: a person asks for another environment: there is one, once', async () => {
   const stage = open([JAVA]);
   await stage.guard(MINUTE);
-  stage.merge(WORKSHOP_ENVIRONMENTS, 'campus-labs-w001', {
-    metadata: { annotations: { 'everwarm.dev/refresh': 'now' } },
-  });
+  askAnew(stage);
   await rest(stage);
   expect(environmentsOf(stage)).toEqual(['campus-labs-w002']);
   expect(leversOf(stage)).toEqual(['patch TrainingPortal', 'patch TrainingPortal']);
@@ -116,9 +120,7 @@ describe('27: a pass ends in the middle', () => {
     const stage = open([JAVA, WEB]);
     await stage.guard(MINUTE);
     const entries = entriesOf(stage);
-    stage.merge(WORKSHOP_ENVIRONMENTS, 'campus-labs-w001', {
-      metadata: { annotations: { 'everwarm.dev/refresh': 'now' } },
-    });
+    askAnew(stage);
     // The portal is away when the entry is dropped, and so is whoever dropped it, for a minute.
     stage.faults.isDown = true;
     await stage.pass();
@@ -134,9 +136,7 @@ describe('27: a pass ends in the middle', () => {
     const stage = open([JAVA, WEB]);
     await stage.guard(MINUTE);
     const entries = entriesOf(stage);
-    stage.merge(WORKSHOP_ENVIRONMENTS, 'campus-labs-w001', {
-      metadata: { annotations: { 'everwarm.dev/refresh': 'now' } },
-    });
+    askAnew(stage);
     stage.faults.isDown = true;
     await stage.pass();
     stage.run(2 * MINUTE);
@@ -149,9 +149,7 @@ it('whoever leaves puts back first what was dropped', async () => {
   const stage = open([JAVA, WEB]);
   await stage.guard(MINUTE);
   const entries = entriesOf(stage);
-  stage.merge(WORKSHOP_ENVIRONMENTS, 'campus-labs-w001', {
-    metadata: { annotations: { 'everwarm.dev/refresh': 'now' } },
-  });
+  askAnew(stage);
   stage.faults.isDown = true;
   await stage.pass();
   expect(entriesOf(stage)).toHaveLength(1);
